@@ -1,0 +1,30 @@
+//! The pure part of larm: everything that can be computed without waiting.
+//!
+//! Nothing here opens a file or a socket, starts a thread, reads a clock or writes a log. Time and
+//! seeds are arguments. Bytes from outside give a result, never an error that stops a crawl and never
+//! a panic.
+//!
+//! # One word per idea
+//!
+//! *link* text as found · *url* canonical · *host* what is paced · *site* registrable domain, what is
+//! partitioned and budgeted · *origin* scheme, host and port, what a robots.txt speaks for ·
+//! *fingerprint* 64 bits of a url · *candidate* a url in scope · *bench* hosts that may be leased ·
+//! *frontier* all that waits · *lease* one host's turn · *permit* robots said yes · *fetched* bytes and
+//! headers · *page* what parsing made of them · *visit* one fetch of a url, as it is written · *sink*
+//! where it is written · *verdict* and *reason* a filter's answer · *outcome* what became of a url ·
+//! *partition* share of the sites · *checkpoint* state that can be resumed.
+
+pub mod digest;
+pub mod limits;
+pub mod outcome;
+pub mod parse;
+pub mod partition;
+pub mod robots;
+pub mod scope;
+pub mod time;
+pub mod url;
+pub mod workbench;
+
+pub use limits::Limits;
+pub use outcome::{Blame, Failure, FailureClass, Outcome};
+pub use time::Millis;

@@ -1,0 +1,310 @@
+//! Every maximum of larm, in one place.
+//!
+//! Each limit has a unit in its name, a default, a ceiling, what happens when it is reached, and the
+//! counter that tells how often that was. There is no "unlimited": a maximum of 0 is refused, and so
+//! is one above its ceiling. The table below is also the source of `docs/config.md`.
+
+use std::fmt;
+
+/// One row of the table: what a user needs to know about a limit.
+#[derive(Debug, Clone, Copy)]
+pub struct LimitInfo {
+    /// Field and configuration key, unit last.
+    pub name: &'static str,
+    /// What it bounds.
+    pub about: &'static str,
+    /// The value in force when nobody says otherwise.
+    pub default: u64,
+    /// The highest value that may be set.
+    pub ceiling: u64,
+    /// What happens when it is reached.
+    pub when_reached: &'static str,
+    /// The counter that tells how often that happened.
+    pub counter: &'static str,
+}
+
+/// A limit that cannot be set as asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LimitError {
+    /// No limit has this name.
+    Unknown(String),
+    /// 0 does not mean unlimited, and nothing else does either.
+    Zero(&'static str),
+    /// Above the ceiling.
+    AboveCeiling {
+        /// Which limit.
+        name: &'static str,
+        /// The value asked for.
+        value: u64,
+        /// The highest one possible.
+        ceiling: u64,
+    },
+    /// Two limits contradict each other.
+    Conflict(&'static str),
+}
+
+impl fmt::Display for LimitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(name) => write!(f, "there is no limit named `{name}`"),
+            Self::Zero(name) => {
+                write!(f, "limit `{name}` cannot be 0: nothing is unlimited, set a number")
+            }
+            Self::AboveCeiling { name, value, ceiling } => {
+                write!(f, "limit `{name}` = {value} is above its ceiling of {ceiling}")
+            }
+            Self::Conflict(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for LimitError {}
+
+macro_rules! limits {
+    ($($(#[doc = $about:literal])+ $name:ident = $default:expr, ceiling $ceiling:expr, $when:literal, $counter:literal;)+) => {
+        /// The maxima in force for one crawl.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Limits {
+            $($(#[doc = $about])+ pub $name: u64,)+
+        }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Self { $($name: $default,)+ }
+            }
+        }
+
+        impl Limits {
+            /// Every limit with its default, ceiling and meaning, in the order of this file.
+            pub const TABLE: &'static [LimitInfo] = &[
+                $(LimitInfo {
+                    name: stringify!($name),
+                    about: concat!($($about),+),
+                    default: $default,
+                    ceiling: $ceiling,
+                    when_reached: $when,
+                    counter: $counter,
+                },)+
+            ];
+
+            /// Sets one limit by its name, within its ceiling.
+            pub fn set(&mut self, name: &str, value: u64) -> Result<(), LimitError> {
+                match name {
+                    $(stringify!($name) => {
+                        check(stringify!($name), value, $ceiling)?;
+                        self.$name = value;
+                        Ok(())
+                    })+
+                    _ => Err(LimitError::Unknown(name.to_owned())),
+                }
+            }
+
+            /// The value of one limit by its name.
+            pub fn get(&self, name: &str) -> Option<u64> {
+                match name {
+                    $(stringify!($name) => Some(self.$name),)+
+                    _ => None,
+                }
+            }
+
+            /// All values within their ceilings, none 0, and none in conflict with another.
+            pub fn validate(&self) -> Result<(), LimitError> {
+                $(check(stringify!($name), self.$name, $ceiling)?;)+
+                self.relations()
+            }
+        }
+    };
+}
+
+fn check(name: &'static str, value: u64, ceiling: u64) -> Result<(), LimitError> {
+    if value == 0 {
+        return Err(LimitError::Zero(name));
+    }
+    if value > ceiling {
+        return Err(LimitError::AboveCeiling { name, value, ceiling });
+    }
+    Ok(())
+}
+
+const KIB: u64 = 1024;
+const MIB: u64 = 1024 * KIB;
+const GIB: u64 = 1024 * MIB;
+const SECOND_MS: u64 = 1000;
+const HOUR_MS: u64 = 3600 * SECOND_MS;
+
+limits! {
+    #[doc = "Bytes of a canonical URL."]
+    url_bytes_max = 2_048, ceiling 64 * KIB, "the link is rejected", "reject.length";
+    #[doc = "Segments of a URL's path."]
+    url_segments_max = 32, ceiling 1_024, "the link is rejected", "reject.trap";
+    #[doc = "Pairs in a URL's query."]
+    url_query_pairs_max = 32, ceiling 1_024, "the link is rejected", "reject.trap";
+    #[doc = "Times that one segment may stand in one path."]
+    url_segment_repeats_max = 3, ceiling 1_024, "the link is rejected", "reject.trap";
+    #[doc = "Hops from a seed."]
+    depth_hops_max = 1_000, ceiling 65_000, "the link is rejected", "reject.depth";
+    #[doc = "Redirects in a row."]
+    redirects_max = 5, ceiling 32, "the target is rejected", "reject.redirects";
+    #[doc = "Links kept of one page."]
+    page_links_max = 5_000, ceiling 1_000_000, "the rest is left out, with a note", "page.links_truncated";
+    #[doc = "Bytes of anchor text kept per link."]
+    link_text_bytes_max = 256, ceiling 64 * KIB, "the text is cut", "page.anchor_truncated";
+    #[doc = "Bytes of text kept of one page."]
+    page_text_bytes_max = MIB, ceiling 64 * MIB, "the text is cut, with a note", "page.text_truncated";
+    #[doc = "Open elements that the parser keeps track of."]
+    page_nesting_max = 512, ceiling 64 * KIB, "deeper elements count as siblings", "page.nesting_truncated";
+    #[doc = "Bytes of a body as sent."]
+    body_bytes_max = 20_000_000, ceiling 64 * GIB, "the body is cut, with a note and WARC-Truncated", "fetch.body_truncated";
+    #[doc = "Bytes of a body after decoding."]
+    body_decoded_bytes_max = 60_000_000, ceiling 64 * GIB, "decoding stops, with a note", "fetch.decoded_truncated";
+    #[doc = "How many times larger than sent a decoded body may be (beyond its first MiB)."]
+    body_ratio_max = 100, ceiling 10_000, "decoding stops, with a note", "fetch.ratio_truncated";
+    #[doc = "Bytes of one body held in memory before it needs a place among the large ones."]
+    body_small_bytes_max = 256 * KIB, ceiling 64 * MIB, "the fetch waits for a place", "fetch.large_waits";
+    #[doc = "Bytes of all large bodies in flight."]
+    bodies_bytes_max = 64 * MIB, ceiling 64 * GIB, "further large bodies wait", "fetch.large_waits";
+    #[doc = "Bytes of a response's header block."]
+    header_bytes_max = 64 * KIB, ceiling MIB, "the fetch fails: protocol", "failed.protocol";
+    #[doc = "Header fields of a response."]
+    header_fields_max = 128, ceiling 4_096, "the fetch fails: protocol", "failed.protocol";
+    #[doc = "Bytes of robots.txt that are read."]
+    robots_bytes_max = 500 * KIB, ceiling 16 * MIB, "the rest is ignored (RFC 9309 section 2.5)", "robots.truncated";
+    #[doc = "Redirects followed for a robots.txt."]
+    robots_redirects_max = 5, ceiling 32, "taken as no robots.txt (RFC 9309 section 2.3.1.2)", "robots.redirects";
+    #[doc = "Age at which a cached robots.txt is fetched again."]
+    robots_age_ms_max = 24 * HOUR_MS, ceiling 24 * HOUR_MS, "it is fetched again", "robots.expired";
+    #[doc = "Origins whose robots.txt is kept parsed in memory."]
+    robots_cached_max = 10_000, ceiling 10_000_000, "the oldest is read from disk when needed", "robots.evicted";
+    #[doc = "URLs taken from one sitemap."]
+    sitemap_urls_max = 50_000, ceiling 1_000_000, "the rest is left out, with a note", "sitemap.truncated";
+    #[doc = "Bytes of a sitemap after decoding."]
+    sitemap_bytes_max = 50 * MIB, ceiling GIB, "the rest is left out, with a note", "sitemap.truncated";
+    #[doc = "Sitemap indexes inside sitemap indexes."]
+    sitemap_nesting_max = 2, ceiling 16, "the link is rejected", "reject.sitemap_nesting";
+    #[doc = "Longest crawl-delay that is waited for."]
+    crawl_delay_ms_max = 60 * SECOND_MS, ceiling 24 * HOUR_MS, "the host is skipped, with the reason", "host.crawl_delay_too_long";
+    #[doc = "Longest Retry-After that is waited for."]
+    retry_after_ms_max = 24 * HOUR_MS, ceiling 7 * 24 * HOUR_MS, "cut to this", "host.retry_after_cut";
+    #[doc = "Longest gap that a host's own slowness can lead to."]
+    gap_adaptive_ms_max = 30 * SECOND_MS, ceiling HOUR_MS, "cut to this", "host.gap_cut";
+    #[doc = "Connections to one address at a time."]
+    address_connections_max = 4, ceiling 1_024, "further hosts of that address wait", "address.waits";
+    #[doc = "Time to connect, TLS included."]
+    connect_ms_max = 10 * SECOND_MS, ceiling HOUR_MS, "the fetch fails: connect-timeout", "failed.connect-timeout";
+    #[doc = "Time from the request to the end of the response's headers."]
+    first_byte_ms_max = 20 * SECOND_MS, ceiling HOUR_MS, "the fetch fails: first-byte-timeout", "failed.first-byte-timeout";
+    #[doc = "Time for a whole fetch."]
+    fetch_ms_max = 60 * SECOND_MS, ceiling 24 * HOUR_MS, "the body is cut, with a note and WARC-Truncated", "fetch.time_truncated";
+    #[doc = "Time for one name look-up."]
+    dns_ms_max = 10 * SECOND_MS, ceiling 10 * 60 * SECOND_MS, "the look-up fails: dns", "failed.dns";
+    #[doc = "Names in the DNS cache."]
+    dns_cached_max = 100_000, ceiling 10_000_000, "the oldest is forgotten", "dns.evicted";
+    #[doc = "Name look-ups at a time."]
+    dns_lookups_max = 64, ceiling 4_096, "further hosts wait", "dns.waits";
+    #[doc = "Tries of one URL."]
+    url_tries_max = 3, ceiling 100, "the URL settles as failed", "url.gave_up";
+    #[doc = "Failures in a row after which a host is left alone for a while."]
+    host_failures_max = 10, ceiling 10_000, "the host is excluded and tried again later", "host.excluded";
+    #[doc = "More chances for a host that fails."]
+    host_chances_max = 3, ceiling 100, "its URLs settle as host unreachable", "host.unreachable";
+    #[doc = "Time over which those chances are spread, connections refused aside."]
+    host_chances_ms_max = HOUR_MS, ceiling 30 * 24 * HOUR_MS, "its URLs settle as host unreachable", "host.unreachable";
+    #[doc = "Fetches in flight."]
+    fetches_max = 256, ceiling 65_536, "leasing stops", "engine.fetches_full";
+    #[doc = "Idle connections kept open."]
+    connections_idle_max = 1_024, ceiling 65_536, "the oldest is closed", "fetch.pool_evicted";
+    #[doc = "URLs waiting for one host."]
+    host_urls_max = 1_000_000, ceiling 1_000_000_000, "further links wait outside: counted, not queued", "reject.host_full";
+    #[doc = "URLs of one host held in memory."]
+    host_urls_memory_max = 1_000, ceiling 1_000_000, "the rest stays on disk", "frontier.spilled";
+    #[doc = "Hosts held in memory."]
+    hosts_memory_max = 100_000, ceiling 10_000_000, "further hosts stay on disk until there is room", "frontier.parked";
+    #[doc = "URLs of one block on disk."]
+    queue_block_urls_max = 256, ceiling 65_536, "the next block begins", "frontier.blocks";
+    #[doc = "Changes held in memory between two checkpoints."]
+    checkpoint_changes_max = 50_000, ceiling 10_000_000, "a checkpoint is written", "frontier.checkpoints";
+    #[doc = "Time between two checkpoints."]
+    checkpoint_ms_max = 60 * SECOND_MS, ceiling HOUR_MS, "a checkpoint is written", "frontier.checkpoints";
+    #[doc = "Work that one crash may repeat."]
+    commit_ms_max = 100, ceiling 10 * SECOND_MS, "everything settled so far is synced", "commit.batches";
+    #[doc = "Bytes of one log segment."]
+    log_segment_bytes_max = 64 * MIB, ceiling GIB, "the next segment begins", "log.segments";
+    #[doc = "Bytes of one log record."]
+    log_record_bytes_max = 64 * MIB, ceiling GIB, "a larger one on disk is taken for damage", "log.damaged";
+    #[doc = "Places in a channel between two stages."]
+    channel_max = 1_024, ceiling 65_536, "back-pressure", "engine.channel_full";
+    #[doc = "Bytes of one WARC file."]
+    warc_bytes_max = GIB, ceiling 1_024 * GIB, "the next file begins", "warc.rolled";
+    #[doc = "Free disk space below which the crawl waits."]
+    disk_free_bytes_min = 2 * GIB, ceiling 1_024 * 1_024 * GIB, "the crawl pauses until there is room", "engine.disk_low";
+    #[doc = "Seeds of one crawl."]
+    seeds_max = 100_000_000, ceiling 1_000_000_000, "the rest is left out, said aloud", "seeds.truncated";
+    #[doc = "Bytes of one line of a seed file."]
+    seed_line_bytes_max = 64 * KIB, ceiling MIB, "the line is skipped, with a note", "seeds.skipped";
+    #[doc = "Time given to fetches in flight when the crawl is asked to stop."]
+    shutdown_ms_max = 10 * SECOND_MS, ceiling HOUR_MS, "what is still in flight is given back", "engine.given_back";
+    #[doc = "Bytes of one command on the control socket."]
+    control_bytes_max = 64 * KIB, ceiling 16 * MIB, "the command is refused", "control.refused";
+    #[doc = "Commands on the control socket at a time."]
+    control_connections_max = 16, ceiling 1_024, "further ones wait", "control.waits";
+}
+
+impl Limits {
+    fn relations(&self) -> Result<(), LimitError> {
+        if self.bodies_bytes_max < self.body_bytes_max {
+            return Err(LimitError::Conflict(
+                "`bodies_bytes_max` must hold at least one body of `body_bytes_max`",
+            ));
+        }
+        if self.body_decoded_bytes_max < self.body_bytes_max {
+            return Err(LimitError::Conflict(
+                "`body_decoded_bytes_max` must not be below `body_bytes_max`",
+            ));
+        }
+        if self.first_byte_ms_max > self.fetch_ms_max || self.connect_ms_max > self.fetch_ms_max {
+            return Err(LimitError::Conflict(
+                "`connect_ms_max` and `first_byte_ms_max` must fit into `fetch_ms_max`",
+            ));
+        }
+        if self.queue_block_urls_max > self.host_urls_memory_max {
+            return Err(LimitError::Conflict(
+                "`host_urls_memory_max` must hold at least one block of `queue_block_urls_max`",
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_valid() {
+        assert_eq!(Limits::default().validate(), Ok(()));
+    }
+
+    #[test]
+    fn zero_is_not_unlimited() {
+        let mut limits = Limits::default();
+        for info in Limits::TABLE {
+            assert_eq!(limits.set(info.name, 0), Err(LimitError::Zero(info.name)));
+        }
+    }
+
+    #[test]
+    fn every_limit_can_be_set_to_its_ceiling_and_no_further() {
+        let mut limits = Limits::default();
+        for info in Limits::TABLE {
+            assert_eq!(limits.set(info.name, info.ceiling), Ok(()), "{}", info.name);
+            assert_eq!(limits.get(info.name), Some(info.ceiling));
+            assert!(limits.set(info.name, info.ceiling + 1).is_err(), "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn a_byte_budget_below_one_body_is_a_conflict() {
+        let limits = Limits { bodies_bytes_max: 1, ..Limits::default() };
+        assert!(matches!(limits.validate(), Err(LimitError::Conflict(_))));
+    }
+}
