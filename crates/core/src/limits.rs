@@ -185,6 +185,8 @@ limits! {
     crawl_delay_ms_max = 60 * SECOND_MS, ceiling 24 * HOUR_MS, "the host is skipped, with the reason", "host.crawl_delay_too_long";
     #[doc = "Longest Retry-After that is waited for."]
     retry_after_ms_max = 24 * HOUR_MS, ceiling 7 * 24 * HOUR_MS, "cut to this", "host.retry_after_cut";
+    #[doc = "Longest back-off after a 429 or 503 that names no time."]
+    host_back_off_ms_max = 300 * SECOND_MS, ceiling 24 * HOUR_MS, "cut to this", "host.back_off_cut";
     #[doc = "Longest gap that a host's own slowness can lead to."]
     gap_adaptive_ms_max = 30 * SECOND_MS, ceiling HOUR_MS, "cut to this", "host.gap_cut";
     #[doc = "Connections to one address at a time."]
