@@ -1,12 +1,13 @@
 //! The bytes of a robots.txt → [`Robots`], in one pass (RFC 9309 section 2.2).
 //!
 //! A line counts when it begins with a name that is known here; every other line is as if it were
-//! not there. Only rules end the list of user agents that opens a group: a crawl-delay, a sitemap or
-//! an unknown line in between does not (section 2.2.4).
+//! not there. Only rules end the list of user agents that opens a group: a crawl-delay, a sitemap
+//! or an unknown line in between does not (section 2.2.4).
 //!
 //! Tolerated beyond the grammar, because sites rely on it and it hurts nobody: a blank in the place
 //! of the colon, a byte order mark that is cut short, names of agents with a version behind them or
-//! digits in them, and the misspellings in [`FIELDS`]. No more: a guess can open what was closed.
+//! digits in them, and the misspellings in [`FIELDS`], all of them from real files. No more: a
+//! guess can open what was closed.
 
 use memchr::{memchr, memchr2, memrchr2};
 
