@@ -9,6 +9,8 @@
 //! digits in them, and the misspellings in [`FIELDS`], all of them from real files. No more: a
 //! guess can open what was closed.
 
+use std::borrow::Cow;
+
 use memchr::{memchr, memchr2, memrchr2};
 
 use super::{Agent, Robots, Rule, Span, escape};
@@ -154,8 +156,8 @@ impl Draft {
         let written = self.keep(written);
         let pattern = match escape::normal_pattern(bare) {
             // As written: no second copy.
-            std::borrow::Cow::Borrowed(_) => Span::new(path_from, path_from + bare.len()),
-            std::borrow::Cow::Owned(pattern) => self.keep(&pattern),
+            Cow::Borrowed(_) => Span::new(path_from, path_from + bare.len()),
+            Cow::Owned(pattern) => self.keep(&pattern),
         };
         self.rules.push(Rule {
             written,
