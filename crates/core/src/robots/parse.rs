@@ -1,12 +1,15 @@
 //! The bytes of a robots.txt → [`Robots`], in one pass (RFC 9309 section 2.2).
 //!
 //! A line counts when it begins with a name that is known here; every other line is as if it were
-//! not there. Only rules end the list of user agents that opens a group: a crawl-delay, a sitemap or
-//! an unknown line in between does not (section 2.2.4).
+//! not there. Only rules end the list of user agents that opens a group: a crawl-delay, a sitemap
+//! or an unknown line in between does not (section 2.2.4).
 //!
 //! Tolerated beyond the grammar, because sites rely on it and it hurts nobody: a blank in the place
 //! of the colon, a byte order mark that is cut short, names of agents with a version behind them or
-//! digits in them, and the misspellings in [`FIELDS`]. No more: a guess can open what was closed.
+//! digits in them, and the misspellings in [`FIELDS`], all of them from real files. No more: a
+//! guess can open what was closed.
+
+use std::borrow::Cow;
 
 use memchr::{memchr, memchr2, memrchr2};
 
@@ -153,8 +156,8 @@ impl Draft {
         let written = self.keep(written);
         let pattern = match escape::normal_pattern(bare) {
             // As written: no second copy.
-            std::borrow::Cow::Borrowed(_) => Span::new(path_from, path_from + bare.len()),
-            std::borrow::Cow::Owned(pattern) => self.keep(&pattern),
+            Cow::Borrowed(_) => Span::new(path_from, path_from + bare.len()),
+            Cow::Owned(pattern) => self.keep(&pattern),
         };
         self.rules.push(Rule {
             written,
