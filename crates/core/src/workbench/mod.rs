@@ -11,8 +11,8 @@
 //! - BENCH-2: an address has at most `address_connections_max` leases.
 //! - BENCH-3: nothing is lost: a host is idle or leased from `enter` to `leave` or `settle`; each idle
 //!   host stands in the line of its address, and an address that can be leased is on a list.
-//! - PACE-1: between the end of a response and the host's next lease lies its gap, or the longer wait
-//!   of the table below.
+//! - PACE-1: between the end of a response and the host's next lease lies the gap in force at that
+//!   lease, or the longer wait of the table below.
 //! - PACE-2: between two requests sent to one address lies `address_gap_ms`. A lease that is not sent
 //!   yet keeps others of its address back, as its gap cannot be known.
 //! - PACE-3: no host starves: of the hosts that are due and whose address is free, the one due first is
@@ -21,8 +21,8 @@
 //! - PACE-4: leases of the whole crawl are spaced by `rate`.
 //! - PACE-5: `next_due` is the very moment at which `lease` succeeds next, if nothing is changed before.
 //!
-//! A change of pace holds at once for hosts that wait on the bench, and from the next end on for others.
-//! What is leased at that moment goes out under the old one.
+//! A change of pace, of a host's delay or of its crawl-delay holds at once for every host that waits, from
+//! when it enters at the latest. What is leased at that moment goes out under the old one.
 //!
 //! # What a failure does to its host
 //!
@@ -44,8 +44,12 @@
 //! that of the hosts on the bench, and of the addresses sent to within the last gap.
 
 mod address;
+#[cfg(test)]
+mod audit;
 mod pace;
 mod rate;
+#[cfg(test)]
+mod simulation;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -106,7 +110,7 @@ struct Seat {
     hold: Option<(Millis, WaitRule)>,
     /// The bench's time when it entered.
     since: Millis,
-    entry: u64,
+    place: Place,
     state: State,
 }
 
@@ -122,19 +126,16 @@ impl Seat {
         self.state != State::Idle
     }
 
-    fn wait(&self) -> (Millis, WaitRule) {
-        match self.hold {
-            Some((until, rule)) if until > self.pace.not_before => (until, rule),
-            _ => (self.pace.not_before, self.pace.rule),
-        }
+    fn wait(&self, pace: &Pace) -> (Millis, WaitRule) {
+        let (until, rule) = self.pace.due(pace);
+        self.hold
+            .filter(|hold| hold.0 > until)
+            .unwrap_or((until, rule))
     }
 
-    fn place(&self, host: HostKey) -> Place {
-        Place {
-            due: self.wait().0.max(self.since),
-            entry: self.entry,
-            host,
-        }
+    /// Takes its place in line anew, after something about its wait has changed.
+    fn line_up(&mut self, pace: &Pace) {
+        self.place.due = self.wait(pace).0.max(self.since);
     }
 }
 
@@ -159,15 +160,22 @@ impl Workbench {
     /// Takes a host that has work onto the bench. It must not be there already.
     pub fn enter(&mut self, host: HostKey, address: IpAddr, pace: HostPace) {
         self.entries += 1;
-        let seat = Seat {
+        let place = Place {
+            due: self.latest,
+            entry: self.entries,
+            host,
+        };
+        let (since, state) = (self.latest, State::Idle);
+        let mut seat = Seat {
             address,
             pace,
             hold: None,
-            since: self.latest,
-            entry: self.entries,
-            state: State::Idle,
+            since,
+            place,
+            state,
         };
-        let place = seat.place(host);
+        seat.line_up(&self.pace);
+        let place = seat.place;
         let before = self.seats.insert(host, seat);
         assert!(
             before.is_none(),
@@ -180,7 +188,7 @@ impl Workbench {
     /// Takes an idle host off the bench. A leased one stays, as does the answer: none.
     pub fn leave(&mut self, host: HostKey) -> Option<HostPace> {
         let seat = self.seats.get(&host).filter(|seat| !seat.is_leased())?;
-        let (place, address) = (seat.place(host), seat.address);
+        let (place, address) = (seat.place, seat.address);
         self.addresses
             .change(address, &self.pace, |line| line.remove(place));
         self.seats.remove(&host).map(|seat| seat.pace)
@@ -212,7 +220,7 @@ impl Workbench {
             place.host
         );
         assert!(
-            seat.pace.not_before <= now,
+            seat.wait(&self.pace).0 <= now,
             "PACE-1: {:?} is not due at {now}",
             place.host
         );
@@ -303,7 +311,7 @@ impl Workbench {
             .addresses
             .get(seat.address)
             .expect("BENCH-3: a host has an address");
-        let (until, rule) = seat.wait();
+        let (until, rule) = seat.wait(&self.pace);
         let leased = seat.is_leased();
         let taken = address.is_taken(&self.pace) || address.free_at(&self.pace) > until;
         Some(Wait {
@@ -342,27 +350,19 @@ impl Workbench {
             pace.address_connections_max > 0,
             "a maximum of 0 is refused"
         );
-        let before = std::mem::replace(&mut self.pace, pace);
+        self.pace = pace;
         let hosts: Vec<HostKey> = self.seats.keys().copied().collect();
         for host in hosts {
-            self.change_idle(host, |seat| {
-                let gap = seat.pace.gap_ms(&before).0;
-                seat.pace.regap(gap, &pace);
-            });
+            self.change_idle(host, |_| ());
         }
         self.addresses.repace(&self.pace);
     }
 
     /// Sets or clears the delay of one host on the bench, leased or not.
     pub fn set_host_delay(&mut self, host: HostKey, delay_ms: Option<u64>) {
-        let pace = self.pace;
-        match self.seats.get_mut(&host) {
-            Some(seat) if seat.is_leased() => seat.pace.delay_ms = delay_ms,
-            _ => self.change_idle(host, |seat| {
-                let gap = seat.pace.gap_ms(&pace).0;
-                seat.pace.delay_ms = delay_ms;
-                seat.pace.regap(gap, &pace);
-            }),
+        if let Some(seat) = self.seats.get_mut(&host) {
+            seat.pace.delay_ms = delay_ms;
+            self.change_idle(host, |_| ());
         }
     }
 
@@ -371,9 +371,10 @@ impl Workbench {
         let Some(seat) = self.seats.get_mut(&host).filter(|seat| !seat.is_leased()) else {
             return;
         };
-        let before = seat.place(host);
+        let before = seat.place;
         change(seat);
-        let after = seat.place(host);
+        seat.line_up(&self.pace);
+        let after = seat.place;
         if before != after {
             self.addresses.change(seat.address, &self.pace, |line| {
                 line.remove(before);

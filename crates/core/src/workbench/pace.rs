@@ -48,10 +48,12 @@ impl Default for Pace {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostPace {
-    /// No request before this time.
+    /// No request before this time, by the pace in force when it was set; see [`HostPace::due`].
     pub not_before: Millis,
     /// Which rule set `not_before`.
     pub rule: WaitRule,
+    /// When its last request ended, as far as is known: the gap runs from here.
+    pub last_end: Option<Millis>,
     /// Gap set for this host by the user, in place of the crawl's.
     pub delay_ms: Option<u64>,
     /// Gap that the host's robots.txt asks for.
@@ -183,28 +185,29 @@ impl HostPace {
         }
     }
 
+    /// From when on it may be asked under `pace`, and by which rule: after its gap as it is now, which
+    /// may have changed since the last end, or after a longer wait that was due to something else.
+    pub fn due(&self, pace: &Pace) -> (Millis, WaitRule) {
+        let (gap, rule) = self.gap_ms(pace);
+        match self.last_end.map(|end| end.after(gap)) {
+            Some(until) if self.rule.is_gap() || until > self.not_before => (until, rule),
+            _ => (self.not_before, self.rule),
+        }
+    }
+
     /// One full gap from `now`, that of its address included: what was in flight when the crawl
     /// stopped may have ended a moment ago.
     pub fn after_restart(&mut self, now: Millis, pace: &Pace) {
         let gap = self.gap_ms(pace).0.max(pace.address_gap_ms);
-        if now.after(gap) > self.not_before {
-            self.wait_until(now.after(gap), WaitRule::AfterRestart);
-        }
+        self.last_end = Some(now);
+        self.wait_until(now.after(gap), WaitRule::AfterRestart);
     }
 
     /// Waits the usual gap from `at`.
     pub(super) fn wait_gap(&mut self, at: Millis, pace: &Pace) {
         let (gap, rule) = self.gap_ms(pace);
+        self.last_end = Some(at);
         self.wait_until(at.after(gap), rule);
-    }
-
-    /// The gap was `before` and has been changed: a wait that is such a gap changes with it.
-    pub(super) fn regap(&mut self, before: u64, pace: &Pace) {
-        let (gap, rule) = self.gap_ms(pace);
-        if self.rule.is_gap() && gap != before {
-            self.not_before = Millis(self.not_before.0.saturating_sub(before)).after(gap);
-            self.rule = rule;
-        }
     }
 
     fn answered(&mut self, response_ms: u64) {
@@ -288,12 +291,13 @@ impl HostPace {
         Health::Goes
     }
 
-    /// The later time wins, and its rule with it.
+    /// The later time wins, and its rule with it. Where both a gap and a failure ask for a wait, the
+    /// rule is that of the failure: a shorter gap must not make it shorter later on.
     fn wait_until(&mut self, until: Millis, rule: WaitRule) {
-        if until >= self.not_before {
-            self.not_before = until;
+        if until >= self.not_before || self.rule.is_gap() {
             self.rule = rule;
         }
+        self.not_before = self.not_before.max(until);
     }
 }
 
