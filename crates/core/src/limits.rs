@@ -155,6 +155,8 @@ limits! {
     url_query_pairs_max = 32, ceiling 1_024, "the link is rejected", "reject.trap";
     #[doc = "Times that one segment may stand in one path."]
     url_segment_repeats_max = 3, ceiling 1_024, "the link is rejected", "reject.trap";
+    #[doc = "Bytes of one compiled set of regular expressions."]
+    patterns_bytes_max = 16 * MIB, ceiling GIB, "the patterns are refused at the start", "config.refused";
     #[doc = "Hops from a seed."]
     depth_hops_max = 1_000, ceiling 65_000, "the link is rejected", "reject.depth";
     #[doc = "Redirects in a row."]
