@@ -13,13 +13,28 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
 /// SHA-1 of some bytes: a label for archives, not an identity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sha1Digest([u8; 20]);
 
 impl Sha1Digest {
     /// The digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha1::digest(bytes).into())
+    }
+
+    /// Takes bytes that `as_bytes` gave earlier, as the state on disk holds them.
+    pub fn from_bytes(bytes: [u8; 20]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes of the digest.
+    pub fn as_bytes(&self) -> &[u8; 20] {
+        &self.0
+    }
+
+    /// The digest in Base32, without the name of the algorithm: as CDXJ has it.
+    pub fn base32(&self) -> String {
+        BASE32.encode(&self.0)
     }
 }
 

@@ -253,6 +253,12 @@ limits! {
     channel_max = 1_024, ceiling 65_536, "back-pressure", "engine.channel_full";
     #[doc = "Bytes of one WARC file."]
     warc_bytes_max = GIB, ceiling 1_024 * GIB, "the next file begins", "warc.rolled";
+    #[doc = "Bytes that a sink collects before it writes them to its file."]
+    sink_buffer_bytes_max = MIB, ceiling 64 * MIB, "they are written", "sink.writes";
+    #[doc = "Memory for sorting the index of one WARC file."]
+    sort_bytes_max = 16 * MIB, ceiling GIB, "sorted runs go to disk and are merged", "cdx.runs";
+    #[doc = "Bytes of the header of a WARC record that is read."]
+    warc_header_bytes_max = 64 * KIB, ceiling MIB, "the record counts as damaged", "warc.damaged";
     #[doc = "Free disk space below which the crawl waits."]
     disk_free_bytes_min = 2 * GIB, ceiling 1_024 * 1_024 * GIB, "the crawl pauses until there is room", "engine.disk_low";
     #[doc = "Seeds of one crawl."]
