@@ -231,6 +231,8 @@ limits! {
     fetches_max = 256, ceiling 65_536, "leasing stops", "engine.fetches_full";
     #[doc = "Idle connections kept open."]
     connections_idle_max = 1_024, ceiling 65_536, "the oldest is closed", "fetch.pool_evicted";
+    #[doc = "Origins (scheme and port) of one host."]
+    host_origins_max = 64, ceiling 65_000, "links to further ones are rejected", "reject.host_origins";
     #[doc = "URLs waiting for one host."]
     host_urls_max = 1_000_000, ceiling 1_000_000_000, "further links wait outside: counted, not queued", "reject.host_full";
     #[doc = "URLs of one host held in memory."]
@@ -241,6 +243,8 @@ limits! {
     queue_block_urls_max = 256, ceiling 65_536, "the next block begins", "frontier.blocks";
     #[doc = "Changes held in memory between two checkpoints."]
     checkpoint_changes_max = 50_000, ceiling 10_000_000, "a checkpoint is written", "frontier.checkpoints";
+    #[doc = "Bytes of changes held in memory between two checkpoints."]
+    checkpoint_bytes_max = 32 * MIB, ceiling GIB, "a checkpoint is written", "frontier.checkpoints";
     #[doc = "Time between two checkpoints."]
     checkpoint_ms_max = 60 * SECOND_MS, ceiling HOUR_MS, "a checkpoint is written", "frontier.checkpoints";
     #[doc = "Work that one crash may repeat."]

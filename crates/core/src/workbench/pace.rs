@@ -46,7 +46,6 @@ impl Default for Pace {
 
 /// A host's politeness memory: kept by the frontier, lent to the bench while the host is on it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
 pub struct HostPace {
     /// No request before this time, by the pace in force when it was set; see [`HostPace::due`].
     pub not_before: Millis,
@@ -116,7 +115,7 @@ impl fmt::Display for WaitRule {
 }
 
 /// How a lease ended, as far as politeness goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// The host answered, with whatever status.
     Answered {
