@@ -167,6 +167,8 @@ limits! {
     link_text_bytes_max = 256, ceiling 64 * KIB, "the text is cut", "page.anchor_truncated";
     #[doc = "Bytes of text kept of one page."]
     page_text_bytes_max = MIB, ceiling 64 * MIB, "the text is cut, with a note", "page.text_truncated";
+    #[doc = "Bytes kept of a page's title, and of its description."]
+    page_meta_bytes_max = 2 * KIB, ceiling MIB, "they are cut, with a note", "page.meta_truncated";
     #[doc = "Open elements that the parser keeps track of."]
     page_nesting_max = 512, ceiling 64 * KIB, "deeper elements count as siblings", "page.nesting_truncated";
     #[doc = "Bytes of a body as sent."]
