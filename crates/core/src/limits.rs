@@ -213,6 +213,8 @@ limits! {
     fetches_max = 256, ceiling 65_536, "leasing stops", "engine.fetches_full";
     #[doc = "Idle connections kept open."]
     connections_idle_max = 1_024, ceiling 65_536, "the oldest is closed", "fetch.pool_evicted";
+    #[doc = "Time that an idle connection is kept open."]
+    connection_idle_ms_max = 60 * SECOND_MS, ceiling HOUR_MS, "it is closed, the next request connects anew", "fetch.pool_expired";
     #[doc = "URLs waiting for one host."]
     host_urls_max = 1_000_000, ceiling 1_000_000_000, "further links wait outside: counted, not queued", "reject.host_full";
     #[doc = "URLs of one host held in memory."]
