@@ -48,20 +48,10 @@ impl fmt::Display for LimitError {
         match self {
             Self::Unknown(name) => write!(f, "there is no limit named `{name}`"),
             Self::Zero(name) => {
-                write!(
-                    f,
-                    "limit `{name}` cannot be 0: nothing is unlimited, set a number"
-                )
+                write!(f, "limit `{name}` cannot be 0: nothing is unlimited, set a number")
             }
-            Self::AboveCeiling {
-                name,
-                value,
-                ceiling,
-            } => {
-                write!(
-                    f,
-                    "limit `{name}` = {value} is above its ceiling of {ceiling}"
-                )
+            Self::AboveCeiling { name, value, ceiling } => {
+                write!(f, "limit `{name}` = {value} is above its ceiling of {ceiling}")
             }
             Self::Conflict(why) => f.write_str(why),
         }
@@ -131,11 +121,7 @@ fn check(name: &'static str, value: u64, ceiling: u64) -> Result<(), LimitError>
         return Err(LimitError::Zero(name));
     }
     if value > ceiling {
-        return Err(LimitError::AboveCeiling {
-            name,
-            value,
-            ceiling,
-        });
+        return Err(LimitError::AboveCeiling { name, value, ceiling });
     }
     Ok(())
 }
@@ -235,6 +221,8 @@ limits! {
     connections_idle_max = 1_024, ceiling 65_536, "the oldest is closed", "fetch.pool_evicted";
     #[doc = "Origins (scheme and port) of one host."]
     host_origins_max = 64, ceiling 65_000, "links to further ones are rejected", "reject.host_origins";
+    #[doc = "Time that an idle connection is kept open."]
+    connection_idle_ms_max = 60 * SECOND_MS, ceiling HOUR_MS, "it is closed, the next request connects anew", "fetch.pool_expired";
     #[doc = "URLs waiting for one host."]
     host_urls_max = 1_000_000, ceiling 1_000_000_000, "further links wait outside: counted, not queued", "reject.host_full";
     #[doc = "URLs of one host held in memory."]
@@ -267,6 +255,8 @@ limits! {
     warc_header_bytes_max = 64 * KIB, ceiling MIB, "the record counts as damaged", "warc.damaged";
     #[doc = "Free disk space below which the crawl waits."]
     disk_free_bytes_min = 2 * GIB, ceiling 1_024 * 1_024 * GIB, "the crawl pauses until there is room", "engine.disk_low";
+    #[doc = "Time that the crawl waits for room on the disk."]
+    disk_wait_ms_max = 60 * SECOND_MS, ceiling 30 * 24 * HOUR_MS, "the crawl stops, its state saved", "engine.disk_low";
     #[doc = "Seeds of one crawl."]
     seeds_max = 100_000_000, ceiling 1_000_000_000, "the rest is left out, said aloud", "seeds.truncated";
     #[doc = "Bytes of one line of a seed file."]
@@ -328,20 +318,13 @@ mod tests {
         for info in Limits::TABLE {
             assert_eq!(limits.set(info.name, info.ceiling), Ok(()), "{}", info.name);
             assert_eq!(limits.get(info.name), Some(info.ceiling));
-            assert!(
-                limits.set(info.name, info.ceiling + 1).is_err(),
-                "{}",
-                info.name
-            );
+            assert!(limits.set(info.name, info.ceiling + 1).is_err(), "{}", info.name);
         }
     }
 
     #[test]
     fn a_byte_budget_below_one_body_is_a_conflict() {
-        let limits = Limits {
-            bodies_bytes_max: 1,
-            ..Limits::default()
-        };
+        let limits = Limits { bodies_bytes_max: 1, ..Limits::default() };
         assert!(matches!(limits.validate(), Err(LimitError::Conflict(_))));
     }
 }

@@ -42,11 +42,12 @@ pub const KEYS: &str = "delay, rate, concurrency, max-pages, exclude, block";
 impl Change {
     /// Understands `KEY=VALUE`.
     pub fn parse(key: &str, value: &str) -> Result<Self, ChangeError> {
-        let number = |what: &str| {
-            value.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| {
-                ChangeError(format!("{what} needs a number above 0, not `{value}`"))
-            })
-        };
+        let number =
+            |what: &str| {
+                value.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| {
+                    ChangeError(format!("{what} needs a number above 0, not `{value}`"))
+                })
+            };
         match key {
             "delay" => parse_duration_ms(value).map(Self::Delay).ok_or_else(|| {
                 ChangeError(format!("delay needs a time such as 500ms, 2s or 1m, not `{value}`"))
@@ -157,7 +158,9 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_a_hint() {
-        for (key, value) in [("delay", "soon"), ("max-pages", "0"), ("colour", "red"), ("block", "")] {
+        for (key, value) in
+            [("delay", "soon"), ("max-pages", "0"), ("colour", "red"), ("block", "")]
+        {
             assert!(!Change::parse(key, value).unwrap_err().to_string().is_empty());
         }
     }

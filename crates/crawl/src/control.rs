@@ -163,8 +163,9 @@ async fn answer(mut stream: TcpStream, handle: &Handle, token: &str) -> std::io:
 
 async fn carry_out(handle: &Handle, request: Request) -> Value {
     let result = match request {
-        Request::Status { hosts } => serde_json::to_value(handle.status(hosts.min(1_000)))
-            .map_err(|error| error.to_string()),
+        Request::Status { hosts } => {
+            serde_json::to_value(handle.status(hosts.min(1_000))).map_err(|error| error.to_string())
+        }
         Request::Why { url } => why(handle, &url),
         Request::Pause => done(handle.pause()),
         Request::Resume => done(handle.resume()),

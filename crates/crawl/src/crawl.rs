@@ -99,8 +99,7 @@ impl Crawl {
         let clock = Clock::start();
         let directory = Directory::open(&self.plan.dir)?;
         let limits = Arc::new(self.plan.limits.clone());
-        let opened =
-            DiskFrontier::open(&directory.state(), &limits, self.plan.pace, clock.now())?;
+        let opened = DiskFrontier::open(&directory.state(), &limits, self.plan.pace, clock.now())?;
         Assembly { crawl: self, directory, limits, clock }.start(opened)
     }
 }
@@ -125,7 +124,8 @@ impl Running {
 
     /// Waits for its end.
     pub async fn wait(self) -> Result<Summary> {
-        let panicked = |error| Error::Stopped(format!("larm has a bug: the engine panicked ({error})"));
+        let panicked =
+            |error| Error::Stopped(format!("larm has a bug: the engine panicked ({error})"));
         self.task.await.map_err(panicked)?
     }
 }
@@ -289,7 +289,8 @@ impl Run {
         keeper.write_summary(&shared, State::Running, None)?;
         let writer = on_a_thread(self.writer);
         let ended = self.engine.run().await;
-        let written = writer.await.unwrap_or_else(|_| Err(Error::Stopped("the writer panicked".into())));
+        let written =
+            writer.await.unwrap_or_else(|_| Err(Error::Stopped("the writer panicked".into())));
         // The disk's own words explain more than those of whoever waited for it.
         written?;
         let (state, limit) = match ended? {
@@ -326,7 +327,9 @@ fn channel_places(limits: &Limits) -> usize {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the engine's own task, one per crawl")]
-fn in_background(run: impl Future<Output = Result<Summary>> + Send + 'static) -> JoinHandle<Result<Summary>> {
+fn in_background(
+    run: impl Future<Output = Result<Summary>> + Send + 'static,
+) -> JoinHandle<Result<Summary>> {
     tokio::spawn(run)
 }
 

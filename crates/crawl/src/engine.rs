@@ -120,9 +120,10 @@ impl Engine {
         }
         let frontier = self.shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
         let totals = frontier.totals();
-        let time_is_up = self.ends.time_ms_max.is_some_and(|max| {
-            self.shared.clock.now().since(self.started) >= max
-        });
+        let time_is_up = self
+            .ends
+            .time_ms_max
+            .is_some_and(|max| self.shared.clock.now().since(self.started) >= max);
         if time_is_up {
             return Some(Ending::Limit("max-time"));
         }
@@ -139,7 +140,11 @@ impl Engine {
         if budgets.pages_max.is_some_and(|max| totals.answered >= max) {
             return Some(Ending::Limit("max-pages"));
         }
-        Some(if budgets.host_pages_max.is_some() { Ending::Limit("per-host") } else { Ending::Finished })
+        Some(if budgets.host_pages_max.is_some() {
+            Ending::Limit("per-host")
+        } else {
+            Ending::Finished
+        })
     }
 
     async fn wait(&mut self, tasks: &mut Tasks, tick: &mut tokio::time::Interval) -> Result<()> {
@@ -161,8 +166,8 @@ impl Engine {
     fn next_due(&self, tasks: &Tasks) -> Instant {
         let now = self.shared.clock.now();
         let far = now.after(u64::try_from(HOUSEKEEPING.as_millis()).unwrap_or(u64::MAX));
-        let idle = self.shared.phase() != Phase::Running
-            || tasks.fetches.len() as u64 >= self.fetches_max;
+        let idle =
+            self.shared.phase() != Phase::Running || tasks.fetches.len() as u64 >= self.fetches_max;
         let frontier = self.shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
         let due = if idle { None } else { frontier.next_due(now) };
         let end = self.ends.time_ms_max.map(|max| self.started.after(max));
@@ -175,8 +180,9 @@ impl Engine {
     }
 
     fn named(&mut self, named: Result<Named, tokio::task::JoinError>) -> Result<()> {
-        let (host, answer) = named
-            .map_err(|error| Error::Stopped(format!("larm has a bug: a look-up panicked ({error})")))?;
+        let (host, answer) = named.map_err(|error| {
+            Error::Stopped(format!("larm has a bug: a look-up panicked ({error})"))
+        })?;
         let now = self.shared.clock.now();
         let mut frontier = self.shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
         frontier.named(host, answer, now)

@@ -1,9 +1,9 @@
 //! `larm why`: for any URL, what became of it, or which rule said no, or what it waits for.
 
+use larm_core::Millis;
 use larm_core::scope::{Subject, Verdict};
 use larm_core::url::CrawlUrl;
 use larm_core::via::Via;
-use larm_core::Millis;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;

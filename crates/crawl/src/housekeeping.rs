@@ -62,7 +62,9 @@ impl Housekeeper {
         match shared.rules.reread_block_file() {
             Ok(true) => tracing::info!("the file of blocked hosts was read again"),
             Ok(false) => {}
-            Err(error) => tracing::warn!(%error, "the file of blocked hosts cannot be read; the old list stays"),
+            Err(error) => {
+                tracing::warn!(%error, "the file of blocked hosts cannot be read; the old list stays")
+            }
         }
         self.check_disk(shared.clock.now())
     }
@@ -95,7 +97,12 @@ impl Housekeeper {
             retries: totals.retries,
         };
         drop((rates, frontier));
-        tracing::info!(pages = line.pages, waiting = line.waiting, in_flight = line.in_flight, "statistics");
+        tracing::info!(
+            pages = line.pages,
+            waiting = line.waiting,
+            in_flight = line.in_flight,
+            "statistics"
+        );
         let mut json = serde_json::to_vec(&line).expect("numbers are JSON");
         json.push(b'\n');
         self.stats.write_all(&json).map_err(Error::io(self.dir.join("logs").join("stats.jsonl")))

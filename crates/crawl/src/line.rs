@@ -165,7 +165,12 @@ impl Line {
     }
 
     /// Steps 1 and 2 for everything that the answer leads to.
-    pub fn judge_links(&self, lease: &Lease, fetched: &Fetched, page: &Option<Page>) -> JudgedLinks {
+    pub fn judge_links(
+        &self,
+        lease: &Lease,
+        fetched: &Fetched,
+        page: &Option<Page>,
+    ) -> JudgedLinks {
         let mut judged = JudgedLinks::default();
         if let Some(location) = redirect_of(fetched) {
             self.judge_redirect(lease, location, &mut judged);
@@ -285,7 +290,8 @@ impl Line {
         }
         let header = fetched.headers.get_all("x-robots-tag").iter();
         let header = header.filter_map(|value| value.to_str().ok());
-        if header.map(|value| Directives::from_header(value, &self.agent)).any(|said| said.nofollow) {
+        if header.map(|value| Directives::from_header(value, &self.agent)).any(|said| said.nofollow)
+        {
             return Some("X-Robots-Tag");
         }
         let metas = page.robots_meta.iter();
@@ -397,7 +403,8 @@ impl Line {
 
     /// The server answered that it cannot now: wait as it asks, or as the table says.
     pub async fn try_again(&self, lease: Lease, fetched: &Fetched, failure: Failure) -> Result<()> {
-        let asked = fetched.header("retry-after").and_then(|text| retry_after_ms(text, fetched.ended));
+        let asked =
+            fetched.header("retry-after").and_then(|text| retry_after_ms(text, fetched.ended));
         let retry_after_ms = asked.map(|ms| ms.min(self.limits.retry_after_ms_max));
         let wait = retry_after_ms.unwrap_or_else(|| self.retry_delay_ms(&lease, failure.class));
         let settlement = Settlement {

@@ -35,7 +35,9 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     }
     let permit = match line.ask_robots(lease, address)? {
         Answer::Yes(permit) => permit,
-        Answer::No(lease, rule) => return line.settle_unasked(lease, Outcome::Denied { rule }).await,
+        Answer::No(lease, rule) => {
+            return line.settle_unasked(lease, Outcome::Denied { rule }).await;
+        }
         Answer::Ask(permit) => return fetch_robots(line, permit).await,
     };
     if let Errand::Robots { .. } = permit.lease().errand() {

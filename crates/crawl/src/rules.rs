@@ -74,10 +74,7 @@ impl SharedRules {
             limits: plan.limits.clone(),
         };
         let rules = Arc::new(source.build()?);
-        Ok(Self {
-            current: Arc::new(RwLock::new(rules)),
-            source: Arc::new(Mutex::new(source)),
-        })
+        Ok(Self { current: Arc::new(RwLock::new(rules)), source: Arc::new(Mutex::new(source)) })
     }
 
     /// The rules now.

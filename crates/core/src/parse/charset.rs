@@ -47,10 +47,7 @@ pub enum CharsetSource {
 
 impl Default for Charset {
     fn default() -> Self {
-        Self {
-            encoding: UTF_8,
-            source: CharsetSource::Default,
-        }
+        Self { encoding: UTF_8, source: CharsetSource::Default }
     }
 }
 
@@ -109,9 +106,7 @@ fn top_level_domain<'a>(input: &Input<'a>) -> Option<&'a [u8]> {
 /// "Prescan a byte stream to determine its encoding" (HTML section 13.2.3.3).
 pub(super) fn prescan(body: &[u8]) -> Option<&'static Encoding> {
     let head = &body[..body.len().min(PRESCAN_BYTES)];
-    sixteen_bits(head)
-        .or_else(|| scan_tags(head))
-        .or_else(|| xml_declaration(head))
+    sixteen_bits(head).or_else(|| scan_tags(head)).or_else(|| xml_declaration(head))
 }
 
 /// `<?x` in two bytes per character: the declaration behind it cannot be read as ASCII.
@@ -132,10 +127,7 @@ fn scan_tags(head: &[u8]) -> Option<&'static Encoding> {
             // The two dashes of the start may be those of the end: `<!-->`.
             at + 2 + memchr::memmem::find(&rest[2..], b"-->")? + 3
         } else if is_meta(rest) {
-            let mut cursor = Cursor {
-                bytes: head,
-                at: at + 5,
-            };
+            let mut cursor = Cursor { bytes: head, at: at + 5 };
             if let Some(encoding) = meta_charset(&mut cursor) {
                 return Some(encoding);
             }
@@ -152,30 +144,18 @@ fn scan_tags(head: &[u8]) -> Option<&'static Encoding> {
 }
 
 fn is_meta(rest: &[u8]) -> bool {
-    rest.get(..5)
-        .is_some_and(|start| start.eq_ignore_ascii_case(b"<meta"))
-        && rest
-            .get(5)
-            .is_some_and(|&byte| is_space(byte) || byte == b'/')
+    rest.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"<meta"))
+        && rest.get(5).is_some_and(|&byte| is_space(byte) || byte == b'/')
 }
 
 fn is_tag(rest: &[u8]) -> bool {
-    let name = if rest.get(1) == Some(&b'/') {
-        rest.get(2)
-    } else {
-        rest.get(1)
-    };
+    let name = if rest.get(1) == Some(&b'/') { rest.get(2) } else { rest.get(1) };
     name.is_some_and(u8::is_ascii_alphabetic)
 }
 
 fn skip_tag(head: &[u8], at: usize) -> usize {
-    let name_end = head[at..]
-        .iter()
-        .position(|&byte| is_space(byte) || byte == b'>');
-    let mut cursor = Cursor {
-        bytes: head,
-        at: name_end.map_or(head.len(), |end| at + end),
-    };
+    let name_end = head[at..].iter().position(|&byte| is_space(byte) || byte == b'>');
+    let mut cursor = Cursor { bytes: head, at: name_end.map_or(head.len(), |end| at + end) };
     while cursor.attribute().is_some() {}
     cursor.at
 }
@@ -254,10 +234,7 @@ fn xml_declaration(body: &[u8]) -> Option<&'static Encoding> {
 }
 
 fn skip_low(bytes: &[u8]) -> &[u8] {
-    let start = bytes
-        .iter()
-        .position(|&byte| byte > b' ')
-        .unwrap_or(bytes.len());
+    let start = bytes.iter().position(|&byte| byte > b' ').unwrap_or(bytes.len());
     &bytes[start..]
 }
 
@@ -266,9 +243,7 @@ fn css_charset(body: &[u8]) -> Option<&'static Encoding> {
     let head = &body[..body.len().min(PRESCAN_BYTES)];
     let rest = head.strip_prefix(b"@charset \"")?;
     let end = memchr::memchr(b'"', rest)?;
-    rest[end..]
-        .starts_with(b"\";")
-        .then(|| Encoding::for_label(&rest[..end]).map(as_read))?
+    rest[end..].starts_with(b"\";").then(|| Encoding::for_label(&rest[..end]).map(as_read))?
 }
 
 fn is_space(byte: u8) -> bool {
@@ -323,10 +298,7 @@ impl Cursor<'_> {
 
     fn skip(&mut self, wanted: impl Fn(u8) -> bool) {
         let rest = &self.bytes[self.at.min(self.bytes.len())..];
-        self.at += rest
-            .iter()
-            .position(|&byte| !wanted(byte))
-            .unwrap_or(rest.len());
+        self.at += rest.iter().position(|&byte| !wanted(byte)).unwrap_or(rest.len());
     }
 
     fn lower(&self, start: usize) -> Vec<u8> {

@@ -85,22 +85,12 @@ pub(super) fn root_is_html(source: &str) -> bool {
 pub(super) fn read_text(mut page: Page, source: &str, limits: &Limits) -> Page {
     let mut links = Links::default();
     let is_url = |line: &&str| {
-        let starts = |scheme: &str| {
-            line.get(..scheme.len())
-                .is_some_and(|s| s.eq_ignore_ascii_case(scheme))
-        };
+        let starts =
+            |scheme: &str| line.get(..scheme.len()).is_some_and(|s| s.eq_ignore_ascii_case(scheme));
         starts("http://") || starts("https://")
     };
-    for url in bounded(source, limits, &mut page)
-        .lines()
-        .map(str::trim)
-        .filter(is_url)
-    {
-        links.push(
-            NewLink::new(Via::Sitemap, url),
-            limits.sitemap_urls_max,
-            limits,
-        );
+    for url in bounded(source, limits, &mut page).lines().map(str::trim).filter(is_url) {
+        links.push(NewLink::new(Via::Sitemap, url), limits.sitemap_urls_max, limits);
     }
     finish(page, links)
 }
@@ -148,11 +138,7 @@ fn bounded<'a>(source: &'a str, limits: &Limits, page: &mut Page) -> &'a str {
 
 fn finish(mut page: Page, links: Links) -> Page {
     page.set_links(links);
-    if let Some(note) = page
-        .notes
-        .iter_mut()
-        .find(|note| **note == Note::LinksTruncated)
-    {
+    if let Some(note) = page.notes.iter_mut().find(|note| **note == Note::LinksTruncated) {
         *note = Note::SitemapTruncated;
     }
     page
@@ -265,9 +251,7 @@ impl<'l> Listing<'l> {
         let Some(href) = attribute(start, "href") else {
             return;
         };
-        let rel = attribute(start, "rel")
-            .unwrap_or_default()
-            .to_ascii_lowercase();
+        let rel = attribute(start, "rel").unwrap_or_default().to_ascii_lowercase();
         let via = match (self.path.last(), rel.as_str()) {
             (Some(Element::Url), _) => Via::Alternate,
             (Some(Element::Item | Element::Channel), "" | "alternate") => Via::Sitemap,
@@ -284,13 +268,8 @@ impl<'l> Listing<'l> {
     fn text(&mut self, piece: &str) {
         // Longer than any URL may be: the rest makes no difference.
         if self.reads_text && self.text.len() as u64 <= self.limits.url_bytes_max {
-            let piece = if self.text.is_empty() {
-                piece.trim_ascii_start()
-            } else {
-                piece
-            };
-            self.text
-                .push_str(cut(piece, self.limits.url_bytes_max.saturating_mul(2)));
+            let piece = if self.text.is_empty() { piece.trim_ascii_start() } else { piece };
+            self.text.push_str(cut(piece, self.limits.url_bytes_max.saturating_mul(2)));
         }
     }
 
@@ -305,11 +284,7 @@ impl<'l> Listing<'l> {
 
     fn push(&mut self, via: Via, target: &str) {
         if !target.trim_ascii().is_empty() {
-            self.links.push(
-                NewLink::new(via, target),
-                self.limits.sitemap_urls_max,
-                self.limits,
-            );
+            self.links.push(NewLink::new(via, target), self.limits.sitemap_urls_max, self.limits);
         }
     }
 }
@@ -318,9 +293,7 @@ impl<'l> Listing<'l> {
 fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = start.html_attributes();
     let attributes = attributes.with_checks(false);
-    let found = attributes
-        .flatten()
-        .find(|each| each.key.as_ref().eq_ignore_ascii_case(name))?;
+    let found = attributes.flatten().find(|each| each.key.as_ref().eq_ignore_ascii_case(name))?;
     let mut value = String::new();
     decode_attribute(&found.value, &mut value);
     Some(value.trim_ascii().to_owned())

@@ -38,10 +38,7 @@ impl Directives {
         let mut found = Self::default();
         let mut for_us = true;
         for item in value.split(',') {
-            let words = match item
-                .split_once(':')
-                .map(|(name, words)| (name.trim(), words))
-            {
+            let words = match item.split_once(':').map(|(name, words)| (name.trim(), words)) {
                 Some((name, _)) if is_word_with_value(name) => continue,
                 Some((name, words)) if is_product_token(name) => {
                     for_us = name == "*" || name.eq_ignore_ascii_case(agent);
@@ -49,11 +46,7 @@ impl Directives {
                 }
                 _ => item,
             };
-            found = if for_us {
-                found.with_words(words)
-            } else {
-                found
-            };
+            found = if for_us { found.with_words(words) } else { found };
         }
         found
     }
@@ -78,47 +71,24 @@ impl Directives {
             (self.nosnippet, "nosnippet"),
             (self.noimageindex, "noimageindex"),
         ];
-        let in_force = words
-            .into_iter()
-            .filter(|(is_set, _)| *is_set)
-            .map(|(_, word)| word);
+        let in_force = words.into_iter().filter(|(is_set, _)| *is_set).map(|(_, word)| word);
         in_force.collect::<Vec<_>>().join(", ")
     }
 
     fn with_words(self, text: &str) -> Self {
         let is_gap = |c: char| c == ',' || c == ';' || c.is_whitespace();
-        text.split(is_gap)
-            .fold(self, |found, word| found.merge(Self::of_word(word)))
+        text.split(is_gap).fold(self, |found, word| found.merge(Self::of_word(word)))
     }
 
     fn of_word(word: &str) -> Self {
         let nothing = Self::default();
         match word.to_ascii_lowercase().as_str() {
-            "noindex" => Self {
-                noindex: true,
-                ..nothing
-            },
-            "nofollow" => Self {
-                nofollow: true,
-                ..nothing
-            },
-            "none" => Self {
-                noindex: true,
-                nofollow: true,
-                ..nothing
-            },
-            "noarchive" | "nocache" => Self {
-                noarchive: true,
-                ..nothing
-            },
-            "nosnippet" => Self {
-                nosnippet: true,
-                ..nothing
-            },
-            "noimageindex" => Self {
-                noimageindex: true,
-                ..nothing
-            },
+            "noindex" => Self { noindex: true, ..nothing },
+            "nofollow" => Self { nofollow: true, ..nothing },
+            "none" => Self { noindex: true, nofollow: true, ..nothing },
+            "noarchive" | "nocache" => Self { noarchive: true, ..nothing },
+            "nosnippet" => Self { nosnippet: true, ..nothing },
+            "noimageindex" => Self { noimageindex: true, ..nothing },
             _ => nothing,
         }
     }
@@ -126,12 +96,7 @@ impl Directives {
 
 /// Words that take a value with a colon, and so look like an agent.
 fn is_word_with_value(name: &str) -> bool {
-    let words = [
-        "unavailable_after",
-        "max-snippet",
-        "max-image-preview",
-        "max-video-preview",
-    ];
+    let words = ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
     words.iter().any(|word| name.eq_ignore_ascii_case(word))
 }
 
@@ -184,24 +149,14 @@ mod tests {
             (",:,::,", ""),
         ];
         for (value, expected) in rows {
-            assert_eq!(
-                Directives::from_header(value, "larm").words(),
-                expected,
-                "{value}"
-            );
+            assert_eq!(Directives::from_header(value, "larm").words(), expected, "{value}");
         }
     }
 
     #[test]
     fn merging_forbids_what_either_forbids() {
-        let meta = Directives {
-            noindex: true,
-            ..Directives::default()
-        };
-        let header = Directives {
-            nofollow: true,
-            ..Directives::default()
-        };
+        let meta = Directives { noindex: true, ..Directives::default() };
+        let header = Directives { nofollow: true, ..Directives::default() };
         assert_eq!(meta.merge(header).words(), "noindex, nofollow");
         assert_eq!(meta.merge(Directives::default()), meta);
     }

@@ -32,10 +32,7 @@ enum Star {
 
 fn normal(text: &[u8], star: Star) -> Cow<'_, [u8]> {
     // Nearly all paths end here, or with the second look: plain, or escaped as it should be.
-    if text
-        .iter()
-        .all(|&byte| byte != b'%' && stays_raw(byte, star))
-    {
+    if text.iter().all(|&byte| byte != b'%' && stays_raw(byte, star)) {
         return Cow::Borrowed(text);
     }
     if Pieces(text).all(|piece| piece.is_normal(star)) {
@@ -59,11 +56,7 @@ impl Piece<'_> {
 
     /// Whether the normal form has the byte itself, rather than an escape.
     fn is_raw_in_normal_form(&self, star: Star) -> bool {
-        if self.is_escape() {
-            decodes(self.byte)
-        } else {
-            stays_raw(self.byte, star)
-        }
+        if self.is_escape() { decodes(self.byte) } else { stays_raw(self.byte, star) }
     }
 
     fn is_normal(&self, star: Star) -> bool {
@@ -94,14 +87,9 @@ impl<'a> Iterator for Pieces<'a> {
             [b'%', high, low, ..] => byte_of(*high, *low),
             _ => None,
         };
-        let (written, rest) = self
-            .0
-            .split_at_checked(if escaped.is_some() { 3 } else { 1 })?;
+        let (written, rest) = self.0.split_at_checked(if escaped.is_some() { 3 } else { 1 })?;
         self.0 = rest;
-        Some(Piece {
-            byte: escaped.unwrap_or(written[0]),
-            written,
-        })
+        Some(Piece { byte: escaped.unwrap_or(written[0]), written })
     }
 }
 
@@ -160,10 +148,7 @@ mod tests {
     #[test]
     fn a_path_in_normal_form_costs_no_allocation() {
         for path in ["/", "/a/b?c=d&e=f;g", "/%C3%A9/%20x", "/100%", "/%2F%27"] {
-            assert!(
-                matches!(normal_path(path.as_bytes()), Cow::Borrowed(_)),
-                "{path}"
-            );
+            assert!(matches!(normal_path(path.as_bytes()), Cow::Borrowed(_)), "{path}");
         }
     }
 }

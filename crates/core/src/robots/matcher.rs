@@ -33,11 +33,7 @@ fn matches_wild((head, rest): (&[u8], &[u8]), anchored: bool, path: &[u8]) -> bo
         return false;
     };
     let tail = tail.strip_prefix(b"*").unwrap_or(tail);
-    if anchored {
-        left.ends_with(tail)
-    } else {
-        behind(left, tail).is_some()
-    }
+    if anchored { left.ends_with(tail) } else { behind(left, tail).is_some() }
 }
 
 /// What follows the first occurrence of `piece`.

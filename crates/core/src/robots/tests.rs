@@ -14,9 +14,7 @@ fn parse(bytes: &[u8]) -> Robots {
 fn path_of(url: &str) -> &str {
     let url = url.split('#').next().unwrap_or_default();
     let host = url.find("://").map_or(0, |at| at + 3);
-    let path = url[host..]
-        .find(['/', '?'])
-        .map_or(url.len(), |at| host + at);
+    let path = url[host..].find(['/', '?']).map_or(url.len(), |at| host + at);
     &url[path..]
 }
 
@@ -102,34 +100,18 @@ fn a_verdict_names_the_line_that_decided() {
     let robots = parse(robots.as_bytes());
     let named = |path| {
         let verdict = robots.judge("larm", path);
-        (
-            verdict.allowed,
-            verdict.rule.map(Cow::into_owned),
-            verdict.line,
-        )
+        (verdict.allowed, verdict.rule.map(Cow::into_owned), verdict.line)
     };
-    assert_eq!(
-        named("/private/a"),
-        (false, Some("disallow :/private".to_owned()), Some(3))
-    );
-    assert_eq!(
-        named("/export"),
-        (true, Some("Allow: /ex%70ort$".to_owned()), Some(4))
-    );
+    assert_eq!(named("/private/a"), (false, Some("disallow :/private".to_owned()), Some(3)));
+    assert_eq!(named("/export"), (true, Some("Allow: /ex%70ort$".to_owned()), Some(4)));
     assert_eq!(named("/other"), (true, None, None));
     let binary = parse(b"User-agent: *\nDisallow: /\xFF");
-    assert_eq!(
-        binary.judge("larm", "/%FFx").rule.unwrap(),
-        "Disallow: /\u{fffd}"
-    );
+    assert_eq!(binary.judge("larm", "/%FFx").rule.unwrap(), "Disallow: /\u{fffd}");
 }
 
 #[test]
 fn a_site_without_rules_allows_and_one_that_cannot_be_asked_does_not() {
-    assert_eq!(
-        Robots::allow_all().judge("larm", "/a"),
-        RobotsVerdict::ALLOWED
-    );
+    assert_eq!(Robots::allow_all().judge("larm", "/a"), RobotsVerdict::ALLOWED);
     let closed = Robots::disallow_all("robots.txt: status 503");
     let verdict = closed.judge("larm", "/a");
     assert_eq!((verdict.allowed, verdict.line), (false, None));
@@ -164,45 +146,25 @@ fn crawl_delay_is_a_number_of_seconds_for_the_agents_above_it() {
         ("Crawl-delay: 2\nUser-agent: larm", None),
     ];
     for (robots, expected) in rows {
-        assert_eq!(
-            parse(robots.as_bytes()).crawl_delay_ms("larm"),
-            *expected,
-            "{robots}"
-        );
+        assert_eq!(parse(robots.as_bytes()).crawl_delay_ms("larm"), *expected, "{robots}");
     }
 }
 
 #[test]
 fn sitemaps_stand_anywhere_and_are_given_as_written() {
     let robots = parse(b"Sitemap: /a.xml\nUser-agent: b\nSITEMAP:http://h:8/B.xml\nSitemap:\n");
-    assert_eq!(
-        robots.sitemaps().collect::<Vec<_>>(),
-        ["/a.xml", "http://h:8/B.xml"]
-    );
+    assert_eq!(robots.sitemaps().collect::<Vec<_>>(), ["/a.xml", "http://h:8/B.xml"]);
     assert_eq!(Robots::allow_all().sitemaps().count(), 0);
 }
 
 #[test]
 fn bytes_beyond_the_limit_do_not_count_and_no_rule_is_cut() {
-    let limits = |bytes| Limits {
-        robots_bytes_max: bytes,
-        ..Limits::default()
-    };
+    let limits = |bytes| Limits { robots_bytes_max: bytes, ..Limits::default() };
     let text = b"User-agent: *\nDisallow: /a\nDisallow: /b";
-    let judge = |bytes, path| {
-        Robots::parse(text, &limits(bytes))
-            .judge("larm", path)
-            .allowed
-    };
+    let judge = |bytes, path| Robots::parse(text, &limits(bytes)).judge("larm", path).allowed;
     assert!(!judge(39, "/b"), "all of it");
-    assert!(
-        judge(38, "/b") && !judge(38, "/a"),
-        "`Disallow: /` is not what the site wrote"
-    );
-    assert!(
-        !judge(26, "/a"),
-        "the line end may be the first byte beyond"
-    );
+    assert!(judge(38, "/b") && !judge(38, "/a"), "`Disallow: /` is not what the site wrote");
+    assert!(!judge(26, "/a"), "the line end may be the first byte beyond");
     assert!(judge(25, "/a"));
     assert!(judge(1, "/a"));
 }
@@ -241,11 +203,7 @@ fn hostile_files_are_read_and_answered_in_bounded_time() {
     for file in &files[..7] {
         let robots = parse(file.as_bytes());
         assert!(robots.judge("larm", &path).allowed);
-        assert!(
-            robots.heap_bytes() < 6 * file.len(),
-            "{}",
-            robots.heap_bytes()
-        );
+        assert!(robots.heap_bytes() < 6 * file.len(), "{}", robots.heap_bytes());
     }
     assert!(!allows(&files[7], "larm", &path));
 }
@@ -254,10 +212,7 @@ fn hostile_files_are_read_and_answered_in_bounded_time() {
 fn soup() -> impl Strategy<Value = Vec<u8>> {
     let words = "User-agent:|user-agent larm|*|larm|other|Allow: |Disallow: |disallow|/|/a|a|%|\
         %2A|%61|$|*a|é|:|#| |\t|\r|\n|\r\n|\n\n|\0|\u{feff}|Crawl-delay: |1.5|-|Sitemap: |\\|?";
-    let words: Vec<Vec<u8>> = words
-        .split('|')
-        .map(|word| word.as_bytes().to_vec())
-        .collect();
+    let words: Vec<Vec<u8>> = words.split('|').map(|word| word.as_bytes().to_vec()).collect();
     let piece = prop_oneof![
         8 => proptest::sample::select(words),
         1 => proptest::collection::vec(any::<u8>(), 0..4),
@@ -269,19 +224,12 @@ fn soup() -> impl Strategy<Value = Vec<u8>> {
 fn groups() -> impl Strategy<Value = String> {
     let agent = proptest::sample::select(vec!["larm", "LARM", "*", "b", "larm/2"]);
     let rule = ("(Allow|Disallow)", "(/[ab*%$é ~]{0,6}\\$?)").prop_map(|(kind, path)| (kind, path));
-    let group = (
-        proptest::collection::vec(agent, 1..3),
-        proptest::collection::vec(rule, 1..5),
-    );
+    let group = (proptest::collection::vec(agent, 1..3), proptest::collection::vec(rule, 1..5));
     proptest::collection::vec(group, 0..4).prop_map(|groups| {
         let mut text = String::new();
         for (agents, rules) in groups {
-            agents
-                .iter()
-                .for_each(|agent| text += &format!("User-agent: {agent}\n"));
-            rules
-                .iter()
-                .for_each(|(kind, path)| text += &format!("{kind}: {path}\n"));
+            agents.iter().for_each(|agent| text += &format!("User-agent: {agent}\n"));
+            rules.iter().for_each(|(kind, path)| text += &format!("{kind}: {path}\n"));
         }
         text
     })
@@ -298,9 +246,7 @@ fn with_needless_escapes(path: &str, which: &[bool]) -> String {
     let mut rest = path;
     while let Some(first) = rest.chars().next() {
         let is_escape = first == '%'
-            && rest
-                .get(1..3)
-                .is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
+            && rest.get(1..3).is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let (piece, behind) = rest.split_at(if is_escape { 3 } else { first.len_utf8() });
         let needless = first.is_ascii_alphanumeric() || "-._~".contains(first);
         match which.next() {

@@ -30,13 +30,8 @@ pub enum KnownList {
 
 impl KnownList {
     /// Every list.
-    pub const ALL: [Self; 5] = [
-        Self::DirectoryIndex,
-        Self::Sessions,
-        Self::Actions,
-        Self::WikiViews,
-        Self::Calendars,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::DirectoryIndex, Self::Sessions, Self::Actions, Self::WikiViews, Self::Calendars];
 
     /// What its URLs are, for the reason.
     fn meaning(self) -> &'static str {
@@ -118,11 +113,7 @@ pub(super) struct KnownPaths {
 
 impl KnownPaths {
     pub fn new(lists: &[KnownList], extra: &[String], bytes_max: u64) -> Result<Self, ScopeError> {
-        let patterns = || {
-            lists
-                .iter()
-                .flat_map(|list| list.patterns().iter().map(|p| (*list, *p)))
-        };
+        let patterns = || lists.iter().flat_map(|list| list.patterns().iter().map(|p| (*list, *p)));
         Ok(Self {
             known: RegexSet::new(patterns().map(|(_, pattern)| pattern))
                 .expect("the patterns of this file are valid"),
@@ -132,12 +123,8 @@ impl KnownPaths {
     }
 
     fn objection(&self, text: &str) -> Option<String> {
-        let known = self
-            .known
-            .matches(text)
-            .iter()
-            .next()
-            .and_then(|number| self.lists.get(number));
+        let known =
+            self.known.matches(text).iter().next().and_then(|number| self.lists.get(number));
         if let Some(list) = known {
             return Some(list.meaning().to_owned());
         }
@@ -204,10 +191,7 @@ mod tests {
             (WikiViews, "/w/index.php?diff=4&oldid=77"),
             (WikiViews, "/wiki/Tree?oldid=77"),
             (WikiViews, "/wiki/Special:WhatLinksHere/Tree"),
-            (
-                WikiViews,
-                "/w/index.php?title=Special:UserLogin&returnto=Tree",
-            ),
+            (WikiViews, "/w/index.php?title=Special:UserLogin&returnto=Tree"),
             (WikiViews, "/doku.php?id=tree&do=revisions"),
             (WikiViews, "/tree?do=export_pdf"),
             (Calendars, "/calendar/2024/05/17"),
@@ -221,10 +205,8 @@ mod tests {
             let reason = format!("known-paths: {}", list.meaning());
             assert_rejects(&all(), link(&text), &reason);
             assert_passes(&all(), seed(&text));
-            let others: Vec<KnownList> = KnownList::ALL
-                .into_iter()
-                .filter(|other| *other != list)
-                .collect();
+            let others: Vec<KnownList> =
+                KnownList::ALL.into_iter().filter(|other| *other != list).collect();
             let without = KnownPaths::new(&others, &[], 1 << 20).unwrap();
             assert_passes(&without, link(&text));
         }
@@ -283,15 +265,9 @@ mod tests {
     fn own_patterns_can_be_added() {
         let extra = ["^/print/".to_owned()];
         let filter = KnownPaths::new(&[], &extra, 1 << 20).unwrap();
-        assert_rejects(
-            &filter,
-            link("http://h/print/1"),
-            "known-paths: matches `^/print/`",
-        );
+        assert_rejects(&filter, link("http://h/print/1"), "known-paths: matches `^/print/`");
         assert_passes(&filter, link("http://h/logout"));
-        let error = KnownPaths::new(&[], &["(".to_owned()], 1 << 20)
-            .err()
-            .unwrap();
+        let error = KnownPaths::new(&[], &["(".to_owned()], 1 << 20).err().unwrap();
         assert!(error.to_string().contains("`(`"), "{error}");
     }
 }

@@ -72,10 +72,7 @@ pub fn canonicalise(mut url: Url, rules: &UrlRules) -> Result<CrawlUrl, UrlError
     if let Some(path) = changed(url.path(), canonical_path(url.path(), rules)) {
         url.set_path(&path);
     }
-    if let Some(query) = url
-        .query()
-        .and_then(|old| changed(old, canonical_query(old, rules)))
-    {
+    if let Some(query) = url.query().and_then(|old| changed(old, canonical_query(old, rules))) {
         url.set_query(Some(&query));
     }
     if url.query() == Some("") {
@@ -111,8 +108,7 @@ fn settle_host(url: &mut Url) -> Result<(), UrlError> {
     }
     if kept.len() < name.len() {
         let kept = kept.to_owned();
-        url.set_host(Some(&kept))
-            .map_err(|error| UrlError::Invalid(error.to_string()))?;
+        url.set_host(Some(&kept)).map_err(|error| UrlError::Invalid(error.to_string()))?;
     }
     Ok(())
 }
@@ -152,9 +148,7 @@ fn strip_path_sessions<'a>(path: &'a str, rules: &UrlRules) -> Cow<'a, str> {
     let kept = path.split('/').map(|segment| {
         let mut parts = segment.split(';');
         let first = parts.next().unwrap_or_default().to_owned();
-        parts
-            .filter(|part| !is_dropped(part, rules))
-            .fold(first, |kept, part| kept + ";" + part)
+        parts.filter(|part| !is_dropped(part, rules)).fold(first, |kept, part| kept + ";" + part)
     });
     kept.collect::<Vec<_>>().join("/").into()
 }
@@ -174,15 +168,12 @@ fn canonical_query<'a>(query: &'a str, rules: &UrlRules) -> Cow<'a, str> {
 
 fn is_dropped(pair: &str, rules: &UrlRules) -> bool {
     let name = pair.split('=').next().unwrap_or_default();
-    rules
-        .drop_params
-        .iter()
-        .any(|dropped| match dropped.strip_suffix('*') {
-            Some(start) => name
-                .get(..start.len())
-                .is_some_and(|begin| begin.eq_ignore_ascii_case(start)),
-            None => name.eq_ignore_ascii_case(dropped),
-        })
+    rules.drop_params.iter().any(|dropped| match dropped.strip_suffix('*') {
+        Some(start) => {
+            name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+        }
+        None => name.eq_ignore_ascii_case(dropped),
+    })
 }
 
 /// Decodes escapes of characters that need none (RFC 3986 section 6.2.2.2) and writes the others in
@@ -223,11 +214,7 @@ fn normal_escapes(text: &str) -> Cow<'_, str> {
 
 /// The byte that the escape at the start of the text stands for, if there is one.
 fn escaped_byte(text: &str) -> Option<u8> {
-    let digit = |at| {
-        text.as_bytes()
-            .get(at)
-            .and_then(|&byte| char::from(byte).to_digit(16))
-    };
+    let digit = |at| text.as_bytes().get(at).and_then(|&byte| char::from(byte).to_digit(16));
     u8::try_from(digit(1)? * 16 + digit(2)?).ok()
 }
 

@@ -124,11 +124,7 @@ impl Audit {
     pub(super) fn note(&mut self, event: Event) {
         self.events += 1;
         match event {
-            Event::Enter {
-                host,
-                address,
-                pace,
-            } => self.enter(host, address, pace),
+            Event::Enter { host, address, pace } => self.enter(host, address, pace),
             Event::Leave { host } => {
                 let idle = self.idle.remove(&host).expect("only idle hosts leave");
                 self.depart(idle.address);
@@ -139,10 +135,7 @@ impl Audit {
             Event::SetPace(pace) => self.set_pace(pace),
             Event::SetHostDelay { host, delay_ms } => self.set_host_delay(host, delay_ms),
             Event::Hold { host, until } => {
-                self.idle
-                    .get_mut(&host)
-                    .expect("only idle hosts are held")
-                    .hold = until;
+                self.idle.get_mut(&host).expect("only idle hosts are held").hold = until;
             }
             Event::Restart { now, hosts } => self.restart(now, hosts),
         }
@@ -162,68 +155,36 @@ impl Audit {
     }
 
     fn enter(&mut self, host: HostKey, address: IpAddr, pace: HostPace) {
-        assert!(
-            !self.leases.contains_key(&host),
-            "BENCH-1: {host:?} is leased"
-        );
+        assert!(!self.leases.contains_key(&host), "BENCH-1: {host:?} is leased");
         self.entries += 1;
         self.forget(address);
         *self.crowds.entry(address).or_default() += 1;
-        let idle = Idle {
-            address,
-            pace,
-            hold: Millis(0),
-            since: self.latest,
-            entry: self.entries,
-        };
-        assert!(
-            self.idle.insert(host, idle).is_none(),
-            "{host:?} entered twice"
-        );
+        let idle = Idle { address, pace, hold: Millis(0), since: self.latest, entry: self.entries };
+        assert!(self.idle.insert(host, idle).is_none(), "{host:?} entered twice");
     }
 
     fn lease(&mut self, now: Millis, turn: Option<Turn>) {
         self.latest = self.latest.max(now);
         self.leases_asked += 1;
         if self.scans() {
-            assert_eq!(
-                turn.map(|turn| turn.host),
-                self.expected(now),
-                "PACE-3 at {}",
-                now.0
-            );
+            assert_eq!(turn.map(|turn| turn.host), self.expected(now), "PACE-3 at {}", now.0);
         }
         let Some(Turn { host, address }) = turn else {
             return;
         };
         self.leased += 1;
-        assert!(
-            !self.leases.contains_key(&host),
-            "BENCH-1: {host:?} twice at {}",
-            now.0
-        );
-        let idle = self
-            .idle
-            .remove(&host)
-            .expect("BENCH-3: only idle hosts are leased");
+        assert!(!self.leases.contains_key(&host), "BENCH-1: {host:?} twice at {}", now.0);
+        let idle = self.idle.remove(&host).expect("BENCH-3: only idle hosts are leased");
         assert_eq!(idle.address, address, "BENCH-3: {host:?} kept its address");
         self.check_connections(address);
         self.check_promise(host, &idle, now);
         self.spend(host, now);
-        let lease = Lease {
-            address,
-            sent: false,
-            gap_least: self.pace.address_gap_ms,
-        };
+        let lease = Lease { address, sent: false, gap_least: self.pace.address_gap_ms };
         self.leases.insert(host, lease);
     }
 
     fn check_connections(&self, address: IpAddr) {
-        let open = self
-            .leases
-            .values()
-            .filter(|lease| lease.address == address)
-            .count();
+        let open = self.leases.values().filter(|lease| lease.address == address).count();
         let most = self.pace.address_connections_max as usize;
         assert!(open < most, "BENCH-2: {open} connections at {address}");
     }
@@ -237,11 +198,7 @@ impl Audit {
                 "PACE-1: {host:?} after {gap} ms at {}",
                 now.0
             );
-            assert!(
-                now >= promise.until,
-                "PACE-1: {host:?} in its back-off at {}",
-                now.0
-            );
+            assert!(now >= promise.until, "PACE-1: {host:?} in its back-off at {}", now.0);
         }
     }
 
@@ -260,8 +217,7 @@ impl Audit {
     fn expected(&self, now: Millis) -> Option<HostKey> {
         let moments = self.moments().into_iter();
         let free = moments.filter(|&(moment, ..)| moment <= now && self.rate_due() <= now);
-        free.min_by_key(|&(_, place, _)| place)
-            .map(|(.., host)| host)
+        free.min_by_key(|&(_, place, _)| place).map(|(.., host)| host)
     }
 
     /// For each host that may be leased if nothing else happens: when, its place in line, and who.
@@ -291,11 +247,7 @@ impl Audit {
 
     /// When a host is due: its gap counts as it is now; a wait for another reason stays.
     fn due(&self, host: HostKey, idle: &Idle) -> Millis {
-        let gaps = [
-            WaitRule::Delay,
-            WaitRule::CrawlDelay,
-            WaitRule::SlowResponses,
-        ];
+        let gaps = [WaitRule::Delay, WaitRule::CrawlDelay, WaitRule::SlowResponses];
         let gap_over = |promise: &Promise| promise.end.after(gap_ms(&self.pace, &idle.pace));
         let gap_over = self.promises.get(&host).map(gap_over);
         let own = match gap_over {
@@ -306,10 +258,7 @@ impl Audit {
     }
 
     fn sent(&mut self, host: HostKey, at: Millis) {
-        let lease = self
-            .leases
-            .get_mut(&host)
-            .expect("only a leased host sends");
+        let lease = self.leases.get_mut(&host).expect("only a leased host sends");
         lease.sent = true;
         let (address, least) = (lease.address, lease.gap_least);
         self.check_sending(address, least, at);
@@ -324,20 +273,13 @@ impl Audit {
                 at.0
             );
         }
-        let sending = Sending {
-            at,
-            gap_least: self.pace.address_gap_ms,
-            left: 0,
-            forgotten: false,
-        };
+        let sending =
+            Sending { at, gap_least: self.pace.address_gap_ms, left: 0, forgotten: false };
         self.sendings.insert(address, sending);
     }
 
     fn settle(&mut self, host: HostKey, at: Millis, end: End) {
-        let lease = self
-            .leases
-            .remove(&host)
-            .expect("only a leased host is settled");
+        let lease = self.leases.remove(&host).expect("only a leased host is settled");
         self.depart_after(&lease, at, end);
         if end == End::Unused && !lease.sent {
             if let Some((_, before)) = self.token_before.take_if(|(last, _)| *last == host) {
@@ -358,10 +300,7 @@ impl Audit {
     }
 
     fn depart(&mut self, address: IpAddr) {
-        let crowd = self
-            .crowds
-            .get_mut(&address)
-            .expect("who departs was there");
+        let crowd = self.crowds.get_mut(&address).expect("who departs was there");
         *crowd -= 1;
         if *crowd == 0
             && let Some(sending) = self.sendings.get_mut(&address)
@@ -381,11 +320,7 @@ impl Audit {
 
     /// The least that a failure of this kind makes a host wait, whatever was before.
     fn failure_wait(&self, end: End) -> u64 {
-        let End::Failed {
-            class,
-            retry_after_ms,
-        } = end
-        else {
+        let End::Failed { class, retry_after_ms } = end else {
             return 0;
         };
         match (class, retry_after_ms) {
@@ -403,9 +338,7 @@ impl Audit {
 
     fn set_pace(&mut self, pace: Pace) {
         let addresses: Vec<IpAddr> = self.sendings.keys().copied().collect();
-        addresses
-            .into_iter()
-            .for_each(|address| self.forget(address));
+        addresses.into_iter().for_each(|address| self.forget(address));
         self.pace = pace;
         for lease in self.leases.values_mut() {
             lease.gap_least = lease.gap_least.min(pace.address_gap_ms);
@@ -439,15 +372,7 @@ impl Audit {
 /// The gap, once more and in other words.
 fn gap_ms(pace: &Pace, host: &HostPace) -> u64 {
     let delay = host.delay_ms.unwrap_or(pace.delay_ms);
-    let slow = if delay > 0 {
-        host.response_ms * pace.response_factor
-    } else {
-        0
-    };
-    let gaps = [
-        delay,
-        host.crawl_delay_ms.unwrap_or(0),
-        slow.min(pace.adaptive_max_ms),
-    ];
+    let slow = if delay > 0 { host.response_ms * pace.response_factor } else { 0 };
+    let gaps = [delay, host.crawl_delay_ms.unwrap_or(0), slow.min(pace.adaptive_max_ms)];
     gaps.into_iter().max().expect("there are three")
 }

@@ -128,9 +128,7 @@ impl Seat {
 
     fn wait(&self, pace: &Pace) -> (Millis, WaitRule) {
         let (until, rule) = self.pace.due(pace);
-        self.hold
-            .filter(|hold| hold.0 > until)
-            .unwrap_or((until, rule))
+        self.hold.filter(|hold| hold.0 > until).unwrap_or((until, rule))
     }
 
     /// Takes its place in line anew, after something about its wait has changed.
@@ -142,10 +140,7 @@ impl Seat {
 impl Workbench {
     /// An empty bench.
     pub fn new(pace: Pace) -> Self {
-        assert!(
-            pace.address_connections_max > 0,
-            "a maximum of 0 is refused"
-        );
+        assert!(pace.address_connections_max > 0, "a maximum of 0 is refused");
         Self {
             pace,
             seats: BTreeMap::new(),
@@ -160,37 +155,21 @@ impl Workbench {
     /// Takes a host that has work onto the bench. It must not be there already.
     pub fn enter(&mut self, host: HostKey, address: IpAddr, pace: HostPace) {
         self.entries += 1;
-        let place = Place {
-            due: self.latest,
-            entry: self.entries,
-            host,
-        };
+        let place = Place { due: self.latest, entry: self.entries, host };
         let (since, state) = (self.latest, State::Idle);
-        let mut seat = Seat {
-            address,
-            pace,
-            hold: None,
-            since,
-            place,
-            state,
-        };
+        let mut seat = Seat { address, pace, hold: None, since, place, state };
         seat.line_up(&self.pace);
         let place = seat.place;
         let before = self.seats.insert(host, seat);
-        assert!(
-            before.is_none(),
-            "BENCH-1: {host:?} is on the bench already"
-        );
-        self.addresses
-            .change(address, &self.pace, |line| line.add(place));
+        assert!(before.is_none(), "BENCH-1: {host:?} is on the bench already");
+        self.addresses.change(address, &self.pace, |line| line.add(place));
     }
 
     /// Takes an idle host off the bench. A leased one stays, as does the answer: none.
     pub fn leave(&mut self, host: HostKey) -> Option<HostPace> {
         let seat = self.seats.get(&host).filter(|seat| !seat.is_leased())?;
         let (place, address) = (seat.place, seat.address);
-        self.addresses
-            .change(address, &self.pace, |line| line.remove(place));
+        self.addresses.change(address, &self.pace, |line| line.remove(place));
         self.seats.remove(&host).map(|seat| seat.pace)
     }
 
@@ -203,32 +182,17 @@ impl Workbench {
         }
         let (place, address) = self.addresses.first(now, &self.pace)?;
         self.hand_out(place, address, now);
-        Some(Turn {
-            host: place.host,
-            address,
-        })
+        Some(Turn { host: place.host, address })
     }
 
     fn hand_out(&mut self, place: Place, address: IpAddr, now: Millis) {
-        let seat = self
-            .seats
-            .get_mut(&place.host)
-            .expect("BENCH-3: who is in line has a seat");
-        assert!(
-            !seat.is_leased(),
-            "BENCH-1: {:?} is leased already",
-            place.host
-        );
-        assert!(
-            seat.wait(&self.pace).0 <= now,
-            "PACE-1: {:?} is not due at {now}",
-            place.host
-        );
+        let seat = self.seats.get_mut(&place.host).expect("BENCH-3: who is in line has a seat");
+        assert!(!seat.is_leased(), "BENCH-1: {:?} is leased already", place.host);
+        assert!(seat.wait(&self.pace).0 <= now, "PACE-1: {:?} is not due at {now}", place.host);
         seat.state = State::Leased;
         self.leased += 1;
         self.rate.spend(place.host, now, self.pace.rate);
-        self.addresses
-            .change(address, &self.pace, |line| line.lease(place, &self.pace));
+        self.addresses.change(address, &self.pace, |line| line.lease(place, &self.pace));
     }
 
     /// The request of a leased host went out: the gap of its address runs from here. Until this or
@@ -236,10 +200,7 @@ impl Workbench {
     /// than the gap (PACE-2).
     pub fn sent(&mut self, host: HostKey, at: Millis) {
         let seat = self.seats.get_mut(&host).expect("only a leased host sends");
-        assert!(
-            seat.is_leased(),
-            "only a leased host sends, {host:?} is idle"
-        );
+        assert!(seat.is_leased(), "only a leased host sends, {host:?} is idle");
         let first = seat.state == State::Leased;
         seat.state = State::Sent;
         self.addresses.change(seat.address, &self.pace, |line| {
@@ -256,14 +217,8 @@ impl Workbench {
         end: End,
         limits: &Limits,
     ) -> (Health, HostPace) {
-        let mut seat = self
-            .seats
-            .remove(&host)
-            .expect("only a leased host is settled");
-        assert!(
-            seat.is_leased(),
-            "only a leased host is settled, {host:?} is idle"
-        );
+        let mut seat = self.seats.remove(&host).expect("only a leased host is settled");
+        assert!(seat.is_leased(), "only a leased host is settled, {host:?} is idle");
         self.leased -= 1;
         let sent = seat.state == State::Sent;
         self.release(seat.address, at, sent, end);
@@ -307,26 +262,16 @@ impl Workbench {
     /// What a host waits for. None if it is not on the bench.
     pub fn wait_of(&self, host: HostKey) -> Option<Wait> {
         let seat = self.seats.get(&host)?;
-        let address = self
-            .addresses
-            .get(seat.address)
-            .expect("BENCH-3: a host has an address");
+        let address = self.addresses.get(seat.address).expect("BENCH-3: a host has an address");
         let (until, rule) = seat.wait(&self.pace);
         let leased = seat.is_leased();
         let taken = address.is_taken(&self.pace) || address.free_at(&self.pace) > until;
-        Some(Wait {
-            until,
-            rule,
-            leased,
-            address_waits: !leased && taken,
-        })
+        Some(Wait { until, rule, leased, address_waits: !leased && taken })
     }
 
     /// All hosts on the bench, by key, and whether each is leased.
     pub fn hosts(&self) -> impl Iterator<Item = (HostKey, &HostPace, bool)> {
-        self.seats
-            .iter()
-            .map(|(&host, seat)| (host, &seat.pace, seat.is_leased()))
+        self.seats.iter().map(|(&host, seat)| (host, &seat.pace, seat.is_leased()))
     }
 
     /// How many hosts are on the bench, leased ones included.
@@ -346,10 +291,7 @@ impl Workbench {
 
     /// Changes the pace of the crawl, for hosts that wait already too.
     pub fn set_pace(&mut self, pace: Pace) {
-        assert!(
-            pace.address_connections_max > 0,
-            "a maximum of 0 is refused"
-        );
+        assert!(pace.address_connections_max > 0, "a maximum of 0 is refused");
         self.pace = pace;
         let hosts: Vec<HostKey> = self.seats.keys().copied().collect();
         for host in hosts {

@@ -153,10 +153,7 @@ impl HostPace {
                 self.wait_gap(at, pace);
                 Health::Goes
             }
-            End::Failed {
-                class,
-                retry_after_ms,
-            } => {
+            End::Failed { class, retry_after_ms } => {
                 self.wait_gap(at, pace);
                 self.failed(class, at);
                 self.wait_for_failure(class, retry_after_ms, at, limits)
@@ -170,11 +167,7 @@ impl HostPace {
         let delay = self.delay_ms.unwrap_or(pace.delay_ms);
         let crawl_delay = self.crawl_delay_ms.unwrap_or(0);
         let slowness = self.response_ms.saturating_mul(pace.response_factor);
-        let slow = if delay == 0 {
-            0
-        } else {
-            slowness.min(pace.adaptive_max_ms)
-        };
+        let slow = if delay == 0 { 0 } else { slowness.min(pace.adaptive_max_ms) };
         if delay >= crawl_delay && delay >= slow {
             (delay, WaitRule::Delay)
         } else if crawl_delay >= slow {
@@ -217,10 +210,7 @@ impl HostPace {
     }
 
     fn failed(&mut self, class: FailureClass, at: Millis) {
-        debug_assert!(
-            self.failures > 0 || self.failing_since.is_none(),
-            "{class} at {at}"
-        );
+        debug_assert!(self.failures > 0 || self.failing_since.is_none(), "{class} at {at}");
         self.failures = self.failures.saturating_add(1);
         self.failing_since.get_or_insert(at);
     }
@@ -247,8 +237,7 @@ impl HostPace {
     }
 
     fn failing_too_long(&self, at: Millis, limits: &Limits) -> bool {
-        self.failing_since
-            .is_some_and(|since| at.since(since) > limits.host_chances_ms_max)
+        self.failing_since.is_some_and(|since| at.since(since) > limits.host_chances_ms_max)
     }
 
     /// 429 and 503: the server's own time if it named one (RFC 9110 section 10.2.3), else ours.
@@ -281,11 +270,7 @@ impl HostPace {
         }
         self.chances += 1;
         let wait = class.delay_ms(self.chances, limits.host_chances_ms_max);
-        let rule = if excluded {
-            WaitRule::Excluded(class)
-        } else {
-            WaitRule::BackOff(class)
-        };
+        let rule = if excluded { WaitRule::Excluded(class) } else { WaitRule::BackOff(class) };
         self.wait_until(at.after(wait), rule);
         Health::Goes
     }

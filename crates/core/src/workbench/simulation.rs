@@ -128,9 +128,7 @@ impl Simulation {
         let limits = Limits::default();
         let mut random = Random(storm.seed);
         let pace = random_pace(&mut random);
-        let hosts = (0..storm.hosts)
-            .map(|_| random_host(&mut random, storm))
-            .collect();
+        let hosts = (0..storm.hosts).map(|_| random_host(&mut random, storm)).collect();
         Self {
             storm,
             random,
@@ -181,26 +179,14 @@ impl Simulation {
     }
 
     fn check_end(&self) {
-        assert!(
-            self.bench.is_empty(),
-            "BENCH-3: {} hosts are left",
-            self.bench.len()
-        );
-        let waiting = self
-            .hosts
-            .iter()
-            .filter(|host| host.place != Where::Done)
-            .count();
-        assert_eq!(
-            waiting, 0,
-            "PACE-3: hosts with work that never got their turn"
-        );
+        assert!(self.bench.is_empty(), "BENCH-3: {} hosts are left", self.bench.len());
+        let waiting = self.hosts.iter().filter(|host| host.place != Where::Done).count();
+        assert_eq!(waiting, 0, "PACE-3: hosts with work that never got their turn");
     }
 
     fn plan(&mut self, later: u64, act: Act) {
         self.acts_so_far += 1;
-        self.acts
-            .insert((self.now.after(later), self.acts_so_far), act);
+        self.acts.insert((self.now.after(later), self.acts_so_far), act);
     }
 
     fn act(&mut self) {
@@ -223,11 +209,7 @@ impl Simulation {
         host.place = Where::Idle;
         let (host, address, pace) = (key(index), host.address, host.pace.clone());
         self.bench.enter(host, address, pace.clone());
-        self.audit.note(Event::Enter {
-            host,
-            address,
-            pace,
-        });
+        self.audit.note(Event::Enter { host, address, pace });
     }
 
     fn lease_all(&mut self) {
@@ -242,10 +224,7 @@ impl Simulation {
 
     fn lease_one(&mut self) -> Option<Turn> {
         let turn = self.bench.lease(self.now);
-        self.audit.note(Event::Lease {
-            now: self.now,
-            turn,
-        });
+        self.audit.note(Event::Lease { now: self.now, turn });
         self.seen.addresses_most = self.seen.addresses_most.max(self.bench.addresses.len());
         if let Some(turn) = turn {
             self.fetch(index(turn.host));
@@ -273,10 +252,7 @@ impl Simulation {
 
     fn answer(&mut self, temper: Temper) -> (End, u64) {
         let random = &mut self.random;
-        let failed = |class, retry_after_ms| End::Failed {
-            class,
-            retry_after_ms,
-        };
+        let failed = |class, retry_after_ms| End::Failed { class, retry_after_ms };
         let quick = random.within(1, 300);
         let answered = |response_ms| (End::Answered { response_ms }, response_ms);
         match temper {
@@ -319,10 +295,7 @@ impl Simulation {
 
     fn after_settle(&mut self, index: usize, end: End, health: Health) {
         let done = matches!(end, End::Answered { .. }) || self.random.one_in(6);
-        let crawl_delay = self
-            .random
-            .one_in(50)
-            .then(|| self.random.within(500, 15_000));
+        let crawl_delay = self.random.one_in(50).then(|| self.random.within(500, 15_000));
         let later = self.random.pick(&[0, 0, 0, 0, 0, 400, 9_000]);
         let host = &mut self.hosts[index];
         host.work -= u64::from(done && host.work > 0);
@@ -356,11 +329,7 @@ impl Simulation {
     fn leave(&mut self, index: usize) {
         let pace = self.bench.leave(key(index));
         let idle = self.hosts[index].place == Where::Idle;
-        assert_eq!(
-            pace.is_some(),
-            idle,
-            "BENCH-3: who is idle can leave, and nobody else"
-        );
+        assert_eq!(pace.is_some(), idle, "BENCH-3: who is idle can leave, and nobody else");
         if let Some(pace) = pace {
             self.audit.note(Event::Leave { host: key(index) });
             self.hosts[index].pace = pace;
@@ -406,21 +375,15 @@ impl Simulation {
     /// A crash: what was in flight is lost, and the paces of its hosts are as before.
     fn restart(&mut self) {
         self.seen.restarts += 1;
-        let paces: Vec<_> = self
-            .bench
-            .hosts()
-            .map(|(host, pace, _)| (index(host), pace.clone()))
-            .collect();
+        let paces: Vec<_> =
+            self.bench.hosts().map(|(host, pace, _)| (index(host), pace.clone())).collect();
         for (index, pace) in paces {
             self.hosts[index].pace = pace;
             self.hosts[index].place = Where::Away;
         }
         self.bench = Workbench::new(self.pace);
         self.now = self.now.after(self.random.within(1_000, 5_000));
-        self.audit.note(Event::Restart {
-            now: self.now,
-            hosts: self.storm.hosts,
-        });
+        self.audit.note(Event::Restart { now: self.now, hosts: self.storm.hosts });
         self.acts.clear();
         for index in 0..self.hosts.len() {
             self.hosts[index].pace.after_restart(self.now, &self.pace);
@@ -476,10 +439,7 @@ fn weather(storm: Storm) {
     let seen = Simulation::new(storm).run();
     println!("seed {}: {seen:?}", storm.seed);
     assert!(seen.answers > storm.hosts, "{seen:?}");
-    assert!(
-        seen.retry_afters > 0 && seen.given_up > 0 && seen.unused > 0,
-        "{seen:?}"
-    );
+    assert!(seen.retry_afters > 0 && seen.given_up > 0 && seen.unused > 0, "{seen:?}");
     assert!(seen.restarts > 0 && seen.pace_changes > 0, "{seen:?}");
 }
 

@@ -74,14 +74,9 @@ impl FaultyDisk {
         state.fault = None;
         let kept = dice.below(state.names_pending.len() as u64 + 1) as usize;
         let survivors: Vec<_> = state.names_pending.drain(..).take(kept).collect();
-        survivors
-            .iter()
-            .for_each(|change| change.apply(&mut state.names_synced));
+        survivors.iter().for_each(|change| change.apply(&mut state.names_synced));
         state.names = state.names_synced.clone();
-        state
-            .inodes
-            .iter_mut()
-            .for_each(|inode| inode.lose_power(dice));
+        state.inodes.iter_mut().for_each(|inode| inode.lose_power(dice));
     }
 
     /// The whole content of a file, to look at or to damage.
@@ -93,19 +88,14 @@ impl FaultyDisk {
     /// Puts a durable file with this content at `path`.
     pub(crate) fn put(&self, path: &Path, content: &[u8]) {
         let mut state = self.state();
-        state.inodes.push(Inode {
-            content: content.to_vec(),
-            synced: content.to_vec(),
-        });
+        state.inodes.push(Inode { content: content.to_vec(), synced: content.to_vec() });
         let inode = state.inodes.len() - 1;
         state.names.insert(path.to_path_buf(), inode);
         state.names_synced.insert(path.to_path_buf(), inode);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0
-            .lock()
-            .expect("no test panics while it holds the disk")
+        self.0.lock().expect("no test panics while it holds the disk")
     }
 
     fn inode(&self, path: &Path) -> Result<usize> {
@@ -115,12 +105,7 @@ impl FaultyDisk {
 
     fn handle(&self, path: &Path, inode: usize) -> Box<dyn DiskFile> {
         let size = self.state().inodes[inode].content.len() as u64;
-        Box::new(FaultyFile {
-            disk: self.clone(),
-            path: path.to_path_buf(),
-            inode,
-            size,
-        })
+        Box::new(FaultyFile { disk: self.clone(), path: path.to_path_buf(), inode, size })
     }
 
     fn change_name(&self, path: &Path, change: NameChange) -> Result<()> {
@@ -153,12 +138,7 @@ impl State {
 
 impl Inode {
     fn lose_power(&mut self, dice: &mut Dice) {
-        let common = self
-            .synced
-            .iter()
-            .zip(&self.content)
-            .take_while(|(a, b)| a == b)
-            .count();
+        let common = self.synced.iter().zip(&self.content).take_while(|(a, b)| a == b).count();
         let grew = common == self.synced.len();
         if grew && dice.below(2) == 0 {
             self.punch_holes(dice);
@@ -212,9 +192,7 @@ impl Disk for FaultyDisk {
     fn list(&self, dir: &Path) -> Result<Vec<String>> {
         let state = self.state();
         let inside = state.names.keys().filter(|path| path.parent() == Some(dir));
-        Ok(inside
-            .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
-            .collect())
+        Ok(inside.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect())
     }
 
     fn create(&self, path: &Path) -> Result<Box<dyn DiskFile>> {
@@ -233,10 +211,7 @@ impl Disk for FaultyDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         self.inode(from)?;
-        self.change_name(
-            from,
-            NameChange::Rename(from.to_path_buf(), to.to_path_buf()),
-        )
+        self.change_name(from, NameChange::Rename(from.to_path_buf(), to.to_path_buf()))
     }
 
     fn remove(&self, path: &Path) -> Result<()> {
@@ -248,13 +223,10 @@ impl Disk for FaultyDisk {
         let mut state = self.state();
         state.operate(dir)?;
         let pending = std::mem::take(&mut state.names_pending);
-        let (here, elsewhere) = pending
-            .into_iter()
-            .partition(|change| change.dir() == Some(dir));
+        let (here, elsewhere) = pending.into_iter().partition(|change| change.dir() == Some(dir));
         state.names_pending = elsewhere;
         let here: Vec<NameChange> = here;
-        here.iter()
-            .for_each(|change| change.apply(&mut state.names_synced));
+        here.iter().for_each(|change| change.apply(&mut state.names_synced));
         Ok(())
     }
 }

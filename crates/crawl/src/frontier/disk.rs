@@ -121,15 +121,14 @@ impl DiskFrontier {
         })
     }
 
-    fn write_state(&mut self, position: LogPosition, runs: Vec<super::sieve::RunName>) -> Result<()> {
+    fn write_state(
+        &mut self,
+        position: LogPosition,
+        runs: Vec<super::sieve::RunName>,
+    ) -> Result<()> {
         let mut batch = self.store.batch();
-        let mut changed: Vec<HostKey> = self
-            .state
-            .hosts
-            .iter()
-            .filter(|(_, host)| host.changed)
-            .map(|(key, _)| *key)
-            .collect();
+        let mut changed: Vec<HostKey> =
+            self.state.hosts.iter().filter(|(_, host)| host.changed).map(|(key, _)| *key).collect();
         changed.sort_unstable();
         for key in changed {
             let Some(host) = self.state.hosts.get_mut(&key) else { continue };
@@ -336,7 +335,11 @@ impl DiskFrontier {
     fn lease_turn(&mut self, now: Millis) -> Result<Option<Lease>> {
         while let Some(turn) = self.bench.lease(now) {
             self.state.load_due_blocks(turn.host)?;
-            let host = self.state.hosts.get_mut(&turn.host).expect("FRONT: the bench's hosts are in memory");
+            let host = self
+                .state
+                .hosts
+                .get_mut(&turn.host)
+                .expect("FRONT: the bench's hosts are in memory");
             let next = host.next_origin(now).and_then(|(index, place)| {
                 let item = host.origin(index).queue.take(place)?;
                 host.leased = Some((index, item.clone()));
@@ -362,7 +365,8 @@ impl DiskFrontier {
             self.state.load_due_blocks(key)?;
             let host = self.state.hosts.get_mut(&key).expect("FRONT: the host is in memory");
             let queue = &mut host.origin(index).queue;
-            let Some(item) = queue.peek(Millis(u64::MAX)).and_then(|place| queue.take(place)) else {
+            let Some(item) = queue.peek(Millis(u64::MAX)).and_then(|place| queue.take(place))
+            else {
                 continue;
             };
             host.leased = Some((index, item.clone()));
@@ -474,7 +478,9 @@ impl Frontier for DiskFrontier {
             let Some(origin) = host.origins.iter().find(|origin| !origin.queue.is_empty()) else {
                 continue;
             };
-            let Some(url) = CrawlUrl::from_canonical(&format!("{}/", origin.text)) else { continue };
+            let Some(url) = CrawlUrl::from_canonical(&format!("{}/", origin.text)) else {
+                continue;
+            };
             if self.resolving.insert(key) {
                 return Some(Nameless { host: key, name: host.name.clone(), port: url.port() });
             }
@@ -507,7 +513,8 @@ impl Frontier for DiskFrontier {
 
     fn is_done(&self) -> bool {
         let over = |max| self.state.totals.answered >= max;
-        let work_left = !self.bench.is_empty() || !self.nameless.is_empty() || !self.parked.is_empty();
+        let work_left =
+            !self.bench.is_empty() || !self.nameless.is_empty() || !self.parked.is_empty();
         let busy = self.bench.leased_len() > 0 || !self.resolving.is_empty();
         let stopped = self.budgets.pages_max.is_some_and(over);
         !busy && self.draining.is_empty() && self.leased_pages == 0 && (stopped || !work_left)
@@ -558,10 +565,8 @@ impl Frontier for DiskFrontier {
         if self.pending.is_empty() {
             return Ok(None);
         }
-        let batch = Batch {
-            records: std::mem::take(&mut self.pending),
-            positions: self.positions.clone(),
-        };
+        let batch =
+            Batch { records: std::mem::take(&mut self.pending), positions: self.positions.clone() };
         let bytes = postcard::to_stdvec(&batch).expect("LOG: records can be written");
         self.log.lock().unwrap_or_else(PoisonError::into_inner).append(&bytes)?;
         Ok(Some(Sealed(self.log.clone())))
@@ -591,11 +596,10 @@ impl Frontier for DiskFrontier {
     }
 
     fn status(&self, now: Millis, hosts_max: usize) -> FrontierStatus {
-        let waiting: Vec<_> = self.state.hosts.iter().filter(|(_, host)| host.waiting() > 0).collect();
-        let mut due: Vec<_> = waiting
-            .iter()
-            .map(|(key, host)| (host.ready_at().map(|(at, _)| at), **key))
-            .collect();
+        let waiting: Vec<_> =
+            self.state.hosts.iter().filter(|(_, host)| host.waiting() > 0).collect();
+        let mut due: Vec<_> =
+            waiting.iter().map(|(key, host)| (host.ready_at().map(|(at, _)| at), **key)).collect();
         if hosts_max < due.len() {
             due.select_nth_unstable(hosts_max);
             due.truncate(hosts_max);

@@ -123,7 +123,11 @@ impl Host {
     pub fn ready_at(&self) -> Option<(Millis, WaitRule)> {
         let first = self.origins.iter().filter_map(Origin::ready_at).min_by_key(|(at, _)| *at)?;
         let (at, rule) = first;
-        Some(if at > self.pace.not_before { (at, rule) } else { (self.pace.not_before, self.pace.rule) })
+        Some(if at > self.pace.not_before {
+            (at, rule)
+        } else {
+            (self.pace.not_before, self.pace.rule)
+        })
     }
 
     /// Of the origins that may be asked now, the one whose next item comes first, and its place.

@@ -50,7 +50,9 @@ impl Errand {
 }
 
 /// Order within a host: front queue first, then first come first served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 pub struct Place {
     /// The front queue: 0 for robots.txt, 1 for sitemaps, from 2 on the pages.
     pub priority: u8,

@@ -185,7 +185,8 @@ impl State {
         for (i, origin) in host.origins.iter_mut().enumerate() {
             let index = u16::try_from(i).unwrap_or(u16::MAX);
             while let Some(block) = origin.queue.block_due() {
-                let items = self.store.block(BlockKey { partition, host: key, origin: index, block })?;
+                let items =
+                    self.store.block(BlockKey { partition, host: key, origin: index, block })?;
                 origin.queue.load(block, items);
             }
         }
@@ -240,7 +241,12 @@ impl State {
         self.take_from_blocks(host_key(&settled.host), index, settled.place)
     }
 
-    fn take_from_blocks(&mut self, key: HostKey, origin: u16, place: Place) -> Result<Option<Item>> {
+    fn take_from_blocks(
+        &mut self,
+        key: HostKey,
+        origin: u16,
+        place: Place,
+    ) -> Result<Option<Item>> {
         let Some(host) = self.hosts.get_mut(&key) else { return Ok(None) };
         let partition = host.partition;
         let queue = &mut host.origin(origin).queue;

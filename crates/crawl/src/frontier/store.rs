@@ -92,9 +92,8 @@ impl Store {
             .worker_threads(1)
             .open()
             .map_err(failed)?;
-        let keyspace = |name| {
-            database.keyspace(name, KeyspaceCreateOptions::default).map_err(failed)
-        };
+        let keyspace =
+            |name| database.keyspace(name, KeyspaceCreateOptions::default).map_err(failed);
         Ok(Self {
             path: path.to_owned(),
             meta: keyspace("meta")?,
@@ -151,7 +150,10 @@ impl Store {
 
     /// A batch to be written as one.
     pub fn batch(&self) -> Checkpoint<'_> {
-        Checkpoint { store: self, batch: self.database.batch().durability(Some(PersistMode::SyncAll)) }
+        Checkpoint {
+            store: self,
+            batch: self.database.batch().durability(Some(PersistMode::SyncAll)),
+        }
     }
 
     fn read<T: DeserializeOwned>(&self, keyspace: &Keyspace, key: &[u8]) -> Result<Option<T>> {

@@ -76,25 +76,12 @@ impl Entry {
 pub fn line(visit: &Visit, place: &WarcRef) -> Option<String> {
     let entry = Entry::new(visit, place)?;
     let json = serde_json::to_string(&entry).expect("strings are JSON");
-    Some(format!(
-        "{} {} {json}\n",
-        visit.url.surt(),
-        visit.at.compact()
-    ))
+    Some(format!("{} {} {json}\n", visit.url.surt(), visit.at.compact()))
 }
 
 fn essence(content_type: Option<&str>) -> String {
-    let essence = content_type
-        .unwrap_or_default()
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim();
-    if essence.is_empty() {
-        "unk".to_owned()
-    } else {
-        essence.to_ascii_lowercase()
-    }
+    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if essence.is_empty() { "unk".to_owned() } else { essence.to_ascii_lowercase() }
 }
 
 /// The two names of one index.
@@ -205,13 +192,8 @@ fn kept_lines<'a>(
     Ok(lines.filter_map(move |line| match line {
         Err(error) => Some(Err(error)),
         Ok(line) => {
-            let line = String::from_utf8(line)
-                .ok()
-                .filter(|line| line.ends_with('\n'));
-            let range = line
-                .as_deref()
-                .and_then(Entry::parse)
-                .and_then(|(_, _, e)| e.range());
+            let line = String::from_utf8(line).ok().filter(|line| line.ends_with('\n'));
+            let range = line.as_deref().and_then(Entry::parse).and_then(|(_, _, e)| e.range());
             // A line that cannot be read ends what is in order, as one at the wrong place does.
             let kept = keep(range.unwrap_or((0, u64::MAX)));
             line.filter(|_| kept && range.is_some()).map(Ok)
@@ -238,16 +220,12 @@ fn take_run(
 }
 
 fn write_lines(out: &mut dyn Write, lines: &[String], path: &Path) -> Result<()> {
-    lines
-        .iter()
-        .try_for_each(|line| out.write_all(line.as_bytes()))
-        .map_err(Error::io(path))
+    lines.iter().try_for_each(|line| out.write_all(line.as_bytes())).map_err(Error::io(path))
 }
 
 /// Writes a run behind the others, and returns where it ends.
 fn write_run(out: &mut File, lines: &[String], path: &Path) -> Result<u64> {
-    out.write_all(lines.concat().as_bytes())
-        .map_err(Error::io(path))?;
+    out.write_all(lines.concat().as_bytes()).map_err(Error::io(path))?;
     out.stream_position().map_err(Error::io(path))
 }
 

@@ -72,12 +72,7 @@ pub(super) struct Foreign {
 impl Foreign {
     pub fn new(depth_max: u64) -> Self {
         let depth_max = usize::try_from(depth_max).unwrap_or(usize::MAX);
-        Self {
-            stack: Vec::new(),
-            around: [0; Tag::COUNT],
-            depth_max,
-            is_cut: false,
-        }
+        Self { stack: Vec::new(), around: [0; Tag::COUNT], depth_max, is_cut: false }
     }
 
     /// Whether something was nested too deeply to be tracked.
@@ -87,9 +82,7 @@ impl Foreign {
 
     /// Whose text stands here, and whether CDATA counts.
     pub fn namespace(&self) -> Namespace {
-        self.stack
-            .last()
-            .map_or(Namespace::Html, |open| open.namespace)
+        self.stack.last().map_or(Namespace::Html, |open| open.namespace)
     }
 
     /// Whether this place is in the page's own HTML.
@@ -145,11 +138,7 @@ impl Foreign {
             _ => Namespace::Html,
         };
         let is_foreign = namespace != Namespace::Html;
-        let is_closed = if is_foreign {
-            start.self_closing
-        } else {
-            start.tag.is_void()
-        };
+        let is_closed = if is_foreign { start.self_closing } else { start.tag.is_void() };
         if is_closed {
             return namespace;
         }
@@ -172,13 +161,9 @@ impl Foreign {
 
     /// Closes the HTML element of that name below `top`, if no border is in between.
     fn close_html(&mut self, top: usize, name: u64) {
-        let inner = self.stack[..top]
-            .iter()
-            .rposition(Open::is_border)
-            .map_or(0, |at| at + 1);
-        let found = self.stack[inner..top]
-            .iter()
-            .rposition(|open| !open.is_foreign() && open.name == name);
+        let inner = self.stack[..top].iter().rposition(Open::is_border).map_or(0, |at| at + 1);
+        let found =
+            self.stack[inner..top].iter().rposition(|open| !open.is_foreign() && open.name == name);
         if let Some(found) = found {
             self.stack.truncate(inner + found);
         }
@@ -188,11 +173,7 @@ impl Foreign {
     /// HTML around may close, and everything in it.
     fn foreign_end(&mut self, tag: Tag, name: &str) {
         let name = hash(name);
-        let run = self
-            .stack
-            .iter()
-            .rposition(|open| !open.is_foreign())
-            .map_or(0, |at| at + 1);
+        let run = self.stack.iter().rposition(|open| !open.is_foreign()).map_or(0, |at| at + 1);
         if let Some(found) = self.stack[run..].iter().rposition(|open| open.name == name) {
             self.stack.truncate(run + found);
             return;
@@ -212,11 +193,7 @@ impl Foreign {
     fn break_out(&mut self) {
         let allows_html =
             |open: &Open| !open.is_foreign() || matches!(open.point, Point::Html | Point::MathText);
-        let keep = self
-            .stack
-            .iter()
-            .rposition(allows_html)
-            .map_or(0, |at| at + 1);
+        let keep = self.stack.iter().rposition(allows_html).map_or(0, |at| at + 1);
         self.stack.truncate(keep);
     }
 
@@ -225,11 +202,7 @@ impl Foreign {
             self.is_cut = true;
             return;
         }
-        self.stack.push(Open {
-            name: hash(name),
-            namespace,
-            point,
-        });
+        self.stack.push(Open { name: hash(name), namespace, point });
     }
 }
 

@@ -27,13 +27,7 @@ pub(super) struct Finder<'l> {
 impl<'l> Finder<'l> {
     pub fn new(limits: &'l Limits) -> Self {
         let buffer = String::new;
-        Self {
-            links: Links::default(),
-            limits,
-            value: buffer(),
-            rel: buffer(),
-            alt: buffer(),
-        }
+        Self { links: Links::default(), limits, value: buffer(), rel: buffer(), alt: buffer() }
     }
 
     pub fn links_mut(&mut self) -> &mut Links {
@@ -143,9 +137,7 @@ impl<'l> Finder<'l> {
     }
 
     fn svg(&mut self, tag: Tag, attributes: &Attributes<'_>) -> Option<LinkId> {
-        let href = attributes
-            .get(Attr::Href)
-            .or(attributes.get(Attr::XlinkHref));
+        let href = attributes.get(Attr::Href).or(attributes.get(Attr::XlinkHref));
         match tag {
             Tag::A => {
                 decode_opt(attributes.get(Attr::Rel), &mut self.rel);
@@ -178,8 +170,7 @@ impl<'l> Finder<'l> {
         decode_opt(attributes.get(Attr::Content), &mut self.value);
         if let Some(target) = refresh::target(&self.value) {
             let link = NewLink::new(Via::Refresh, target);
-            self.links
-                .push(link, self.limits.page_links_max, self.limits);
+            self.links.push(link, self.limits.page_links_max, self.limits);
         }
     }
 
@@ -197,12 +188,7 @@ impl<'l> Finder<'l> {
         decode_opt(raw, &mut self.value);
         let (links, limits, alt) = (&mut self.links, self.limits, self.alt.as_str());
         srcset::each_url(&self.value, |target| {
-            let link = NewLink {
-                via: Via::Embed,
-                target,
-                rel: "",
-                text: alt,
-            };
+            let link = NewLink { via: Via::Embed, target, rel: "", text: alt };
             links.push(link, limits.page_links_max, limits);
         });
     }
@@ -210,14 +196,9 @@ impl<'l> Finder<'l> {
     fn attribute(&mut self, via: Via, raw: Option<&str>) -> Option<LinkId> {
         self.value.clear();
         decode_attribute(raw?, &mut self.value);
-        let link = NewLink {
-            via,
-            target: &self.value,
-            rel: &self.rel,
-            text: self.alt.trim_ascii(),
-        };
-        self.links
-            .push(link, self.limits.page_links_max, self.limits)
+        let link =
+            NewLink { via, target: &self.value, rel: &self.rel, text: self.alt.trim_ascii() };
+        self.links.push(link, self.limits.page_links_max, self.limits)
     }
 }
 

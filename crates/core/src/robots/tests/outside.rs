@@ -24,31 +24,21 @@ fn testdata(name: &str) -> Option<Vec<u8>> {
         return Some(bytes);
     }
     let mut out = Vec::new();
-    flate2::read::GzDecoder::new(&*bytes)
-        .read_to_end(&mut out)
-        .unwrap();
+    flate2::read::GzDecoder::new(&*bytes).read_to_end(&mut out).unwrap();
     Some(out)
 }
 
 fn json_lines(name: &str) -> Option<Vec<Value>> {
     let bytes = testdata(name)?;
-    let lines = bytes
-        .split(|&byte| byte == b'\n')
-        .filter(|line| !line.is_empty());
-    Some(
-        lines
-            .map(|line| serde_json::from_slice(line).unwrap())
-            .collect(),
-    )
+    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    Some(lines.map(|line| serde_json::from_slice(line).unwrap()).collect())
 }
 
 /// A robots.txt written as text, or as `{"hex": "…"}` where it is not UTF-8.
 fn robots_bytes(value: &Value) -> Vec<u8> {
     match value.as_str() {
         Some(text) => text.as_bytes().to_vec(),
-        None => data_encoding::HEXLOWER
-            .decode(value["hex"].as_str().unwrap().as_bytes())
-            .unwrap(),
+        None => data_encoding::HEXLOWER.decode(value["hex"].as_str().unwrap().as_bytes()).unwrap(),
     }
 }
 
@@ -76,10 +66,7 @@ impl Case {
     }
 
     fn larm_agrees(&self) -> bool {
-        parse(&self.robots)
-            .judge(&self.agent, path_of(&self.url))
-            .allowed
-            == self.allowed
+        parse(&self.robots).judge(&self.agent, path_of(&self.url)).allowed == self.allowed
     }
 }
 
@@ -114,12 +101,8 @@ const COMPLIANCE_DIFFERENCES: &[Difference] = &[
 fn check(cases: &[Case], differences: &[Difference]) {
     let short = |url: &str| url.chars().take(40).collect::<String>();
     let differing = cases.iter().filter(|case| !case.larm_agrees());
-    let found: Vec<_> = differing
-        .map(|case| (case.set.clone(), short(&case.url)))
-        .collect();
-    let known = differences
-        .iter()
-        .map(|(set, url, _)| ((*set).to_owned(), (*url).to_owned()));
+    let found: Vec<_> = differing.map(|case| (case.set.clone(), short(&case.url))).collect();
+    let known = differences.iter().map(|(set, url, _)| ((*set).to_owned(), (*url).to_owned()));
     assert_eq!(found, known.collect::<Vec<_>>());
 }
 
@@ -130,13 +113,9 @@ fn googles_cases_are_answered_alike_but_for_the_known_ones() {
     };
     let all: Value = serde_json::from_slice(&bytes).unwrap();
     let matcher = all["matcher"].as_array().unwrap();
-    let cases: Vec<_> = matcher
-        .iter()
-        .map(|value| Case::read(value, "test", "google_only"))
-        .collect();
-    let published = cases
-        .iter()
-        .filter(|case| case.set == "GoogleOnly_DocumentationChecks");
+    let cases: Vec<_> =
+        matcher.iter().map(|value| Case::read(value, "test", "google_only")).collect();
+    let published = cases.iter().filter(|case| case.set == "GoogleOnly_DocumentationChecks");
     assert_eq!((cases.len(), published.count()), (145, 58));
     assert_eq!(cases.iter().filter(|case| !case.flagged).count(), 72);
     check(&cases, GOOGLE_DIFFERENCES);
@@ -155,16 +134,10 @@ fn googles_checks_of_escapes_and_sitemaps_hold() {
         };
         let found = match row["fn"].as_str().unwrap() {
             "TestEscape" => escape::normal_pattern(arg.as_bytes()).into_owned(),
-            "parse:sitemap" => parse(arg.as_bytes())
-                .sitemaps()
-                .collect::<String>()
-                .into_bytes(),
+            "parse:sitemap" => parse(arg.as_bytes()).sitemaps().collect::<String>().into_bytes(),
             _ => continue,
         };
-        assert_eq!(
-            String::from_utf8(found).unwrap(),
-            row["expect"].as_str().unwrap()
-        );
+        assert_eq!(String::from_utf8(found).unwrap(), row["expect"].as_str().unwrap());
         seen += 1;
     }
     assert_eq!(seen, 6);
@@ -177,9 +150,7 @@ fn the_compliance_cases_are_answered_alike_but_for_the_known_ones() {
     };
     let all: Value = serde_json::from_slice(&bytes).unwrap();
     let rows = all.as_array().unwrap().iter();
-    let cases: Vec<_> = rows
-        .map(|value| Case::read(value, "file", "google_specific"))
-        .collect();
+    let cases: Vec<_> = rows.map(|value| Case::read(value, "file", "google_specific")).collect();
     assert_eq!(cases.len(), 146);
     assert_eq!(cases.iter().filter(|case| !case.flagged).count(), 124);
     check(&cases, COMPLIANCE_DIFFERENCES);
@@ -210,9 +181,8 @@ fn questions_on_real_files_are_answered_as_two_programs_agree() {
         return;
     };
     let text = |value: &Value, key: &str| value[key].as_str().unwrap().to_owned();
-    let parsed = files
-        .iter()
-        .map(|file| (text(file, "id"), parse(text(file, "robots").as_bytes())));
+    let parsed =
+        files.iter().map(|file| (text(file, "id"), parse(text(file, "robots").as_bytes())));
     let parsed: HashMap<String, Robots> = parsed.collect();
     let mut agreed = 0;
     let mut differing = Vec::new();
@@ -227,26 +197,18 @@ fn questions_on_real_files_are_answered_as_two_programs_agree() {
             differing.push((id, path_of(&url).to_owned()));
         }
     }
-    let known = REAL_DIFFERENCES
-        .iter()
-        .map(|(id, path, _)| ((*id).to_owned(), (*path).to_owned()));
+    let known = REAL_DIFFERENCES.iter().map(|(id, path, _)| ((*id).to_owned(), (*path).to_owned()));
     assert_eq!(differing, known.collect::<Vec<_>>());
     assert_eq!((questions.len(), agreed), (42_504, 41_994));
 }
 
 #[test]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a slip into quadratic time is what this looks for"
-)]
+#[expect(clippy::disallowed_methods, reason = "a slip into quadratic time is what this looks for")]
 fn real_files_are_parsed_quickly_and_into_little() {
     let Some(files) = json_lines("real_robots.jsonl.gz") else {
         return;
     };
-    let texts: Vec<_> = files
-        .iter()
-        .map(|file| file["robots"].as_str().unwrap())
-        .collect();
+    let texts: Vec<_> = files.iter().map(|file| file["robots"].as_str().unwrap()).collect();
     let start = std::time::Instant::now();
     let parsed: Vec<_> = texts.iter().map(|text| parse(text.as_bytes())).collect();
     // An unoptimised build takes about 0.3 s.
@@ -254,31 +216,22 @@ fn real_files_are_parsed_quickly_and_into_little() {
     assert_eq!(parsed.len(), 3_542);
     let file_bytes: usize = texts.iter().map(|text| text.len()).sum();
     let heap_bytes: usize = parsed.iter().map(Robots::heap_bytes).sum();
-    assert!(
-        heap_bytes < 2 * file_bytes,
-        "{file_bytes} became {heap_bytes}"
-    );
+    assert!(heap_bytes < 2 * file_bytes, "{file_bytes} became {heap_bytes}");
 }
 
 /// Names and contents of the files in a tar archive with short names.
 fn tar_files(mut bytes: &[u8]) -> Vec<(String, &[u8])> {
     let mut files = Vec::new();
-    while let Some((header, rest)) = bytes
-        .split_at_checked(512)
-        .filter(|(header, _)| header[0] != 0)
+    while let Some((header, rest)) =
+        bytes.split_at_checked(512).filter(|(header, _)| header[0] != 0)
     {
         let field = |from: usize, len: usize| {
-            let text = header[from..from + len]
-                .split(|&byte| byte == 0 || byte == b' ')
-                .next();
+            let text = header[from..from + len].split(|&byte| byte == 0 || byte == b' ').next();
             String::from_utf8(text.unwrap().to_vec()).unwrap()
         };
         let size = usize::from_str_radix(&field(124, 12), 8).unwrap();
         if header[156] == b'0' {
-            files.push((
-                field(0, 100).trim_start_matches("./").to_owned(),
-                &rest[..size],
-            ));
+            files.push((field(0, 100).trim_start_matches("./").to_owned(), &rest[..size]));
         }
         bytes = &rest[size.next_multiple_of(512)..];
     }
@@ -369,33 +322,19 @@ fn crawler_commons_files_mean_what_their_comments_say() {
     let Some(archive) = testdata("crawler-commons-robots.tar.gz") else {
         return;
     };
-    let files = tar_files(&archive)
-        .into_iter()
-        .map(|(name, bytes)| (name, parse(bytes)));
+    let files = tar_files(&archive).into_iter().map(|(name, bytes)| (name, parse(bytes)));
     let files: HashMap<String, Robots> = files.collect();
     assert_eq!(files.len(), 24);
     for &(file, agent, path, allowed) in CRAWLER_COMMONS {
-        assert_eq!(
-            files[file].judge(agent, path).allowed,
-            allowed,
-            "{file}: {agent} on {path}"
-        );
+        assert_eq!(files[file].judge(agent, path).allowed, allowed, "{file}: {agent} on {path}");
     }
     for &(file, agent, delay) in CRAWLER_COMMONS_DELAYS {
         assert_eq!(files[file].crawl_delay_ms(agent), delay, "{file}: {agent}");
     }
-    let sitemaps = |file: &str| {
-        files[file]
-            .sitemaps()
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
+    let sitemaps = |file: &str| files[file].sitemaps().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(sitemaps("relative-sitemap-robots.txt"), ["/sitemap.xml"]);
     assert_eq!(
         sitemaps("sitemap-robots.txt"),
-        [
-            "http://domain.com/sitemap.xml",
-            "http://domain.com/dir/MixedCased-sitemap.xml"
-        ]
+        ["http://domain.com/sitemap.xml", "http://domain.com/dir/MixedCased-sitemap.xml"]
     );
 }
