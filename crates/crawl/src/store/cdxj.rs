@@ -76,12 +76,25 @@ impl Entry {
 pub fn line(visit: &Visit, place: &WarcRef) -> Option<String> {
     let entry = Entry::new(visit, place)?;
     let json = serde_json::to_string(&entry).expect("strings are JSON");
-    Some(format!("{} {} {json}\n", visit.url.surt(), visit.at.compact()))
+    Some(format!(
+        "{} {} {json}\n",
+        visit.url.surt(),
+        visit.at.compact()
+    ))
 }
 
 fn essence(content_type: Option<&str>) -> String {
-    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    if essence.is_empty() { "unk".to_owned() } else { essence.to_ascii_lowercase() }
+    let essence = content_type
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim();
+    if essence.is_empty() {
+        "unk".to_owned()
+    } else {
+        essence.to_ascii_lowercase()
+    }
 }
 
 /// The two names of one index.
@@ -139,7 +152,7 @@ impl Index {
         keep: &mut dyn FnMut((u64, u64)) -> bool,
         sort_bytes_max: u64,
     ) -> Result<()> {
-        let mut lines = kept_lines(from, keep)?;
+        let mut lines = KeptLines::open(from, keep)?;
         let first = take_run(&mut lines, sort_bytes_max)?;
         let second = take_run(&mut lines, sort_bytes_max)?;
         if second.is_empty() {
@@ -177,28 +190,47 @@ impl Index {
 }
 
 /// The lines of an index that are whole, are ours, and that `keep` says yes to.
-fn kept_lines<'a>(
-    path: &Path,
+struct KeptLines<'a> {
+    path: &'a Path,
+    file: BufReader<File>,
     keep: &'a mut dyn FnMut((u64, u64)) -> bool,
-) -> Result<impl Iterator<Item = Result<String>> + use<'a>> {
-    let path = path.to_owned();
-    let mut file = BufReader::new(File::open(&path).map_err(Error::io(&path))?);
-    let mut read_line = move || {
-        let mut line = Vec::new();
-        let read = file.read_until(b'\n', &mut line).map_err(Error::io(&path));
-        read.map(|bytes| (bytes > 0).then_some(line)).transpose()
-    };
-    let lines = std::iter::from_fn(move || read_line());
-    Ok(lines.filter_map(move |line| match line {
-        Err(error) => Some(Err(error)),
-        Ok(line) => {
-            let line = String::from_utf8(line).ok().filter(|line| line.ends_with('\n'));
-            let range = line.as_deref().and_then(Entry::parse).and_then(|(_, _, e)| e.range());
-            // A line that cannot be read ends what is in order, as one at the wrong place does.
-            let kept = keep(range.unwrap_or((0, u64::MAX)));
-            line.filter(|_| kept && range.is_some()).map(Ok)
+}
+
+impl<'a> KeptLines<'a> {
+    fn open(path: &'a Path, keep: &'a mut dyn FnMut((u64, u64)) -> bool) -> Result<Self> {
+        let file = BufReader::new(File::open(path).map_err(Error::io(path))?);
+        Ok(Self { path, file, keep })
+    }
+
+    fn judge(&mut self, line: Vec<u8>) -> Option<String> {
+        let line = String::from_utf8(line)
+            .ok()
+            .filter(|line| line.ends_with('\n'));
+        let entry = line.as_deref().and_then(Entry::parse);
+        let range = entry.and_then(|(_, _, entry)| entry.range());
+        // A line that cannot be read ends what is in order, as one at the wrong place does.
+        let kept = (self.keep)(range.unwrap_or((0, u64::MAX)));
+        line.filter(|_| kept && range.is_some())
+    }
+}
+
+impl Iterator for KeptLines<'_> {
+    type Item = Result<String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let mut line = Vec::new();
+            match self.file.read_until(b'\n', &mut line) {
+                Ok(0) => return None,
+                Ok(_) => {
+                    if let Some(line) = self.judge(line) {
+                        return Some(Ok(line));
+                    }
+                }
+                Err(error) => return Some(Err(Error::io(self.path)(error))),
+            }
         }
-    }))
+    }
 }
 
 /// Sorted lines, as many as fit.
@@ -220,12 +252,16 @@ fn take_run(
 }
 
 fn write_lines(out: &mut dyn Write, lines: &[String], path: &Path) -> Result<()> {
-    lines.iter().try_for_each(|line| out.write_all(line.as_bytes())).map_err(Error::io(path))
+    lines
+        .iter()
+        .try_for_each(|line| out.write_all(line.as_bytes()))
+        .map_err(Error::io(path))
 }
 
 /// Writes a run behind the others, and returns where it ends.
 fn write_run(out: &mut File, lines: &[String], path: &Path) -> Result<u64> {
-    out.write_all(lines.concat().as_bytes()).map_err(Error::io(path))?;
+    out.write_all(lines.concat().as_bytes())
+        .map_err(Error::io(path))?;
     out.stream_position().map_err(Error::io(path))
 }
 

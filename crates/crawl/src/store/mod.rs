@@ -59,4 +59,6 @@ fn json_line(value: &impl Serialize) -> Vec<u8> {
 }
 
 #[cfg(test)]
+mod samples;
+#[cfg(test)]
 mod tests;
