@@ -20,6 +20,9 @@ use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::store::durable;
 
+/// Longest request, in bytes.
+const CONTROL_BYTES_MAX: u64 = 64 * 1024;
+
 /// How long one exchange may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -150,7 +153,7 @@ async fn serve(listener: TcpListener, handle: Handle, token: String, connections
 async fn answer(mut stream: TcpStream, handle: &Handle, token: &str) -> std::io::Result<()> {
     let (read, mut write) = stream.split();
     let mut line = Vec::new();
-    let bytes_max = handle.control_bytes_max();
+    let bytes_max = CONTROL_BYTES_MAX;
     BufReader::new(read.take(bytes_max)).read_until(b'\n', &mut line).await?;
     let reply = match serde_json::from_slice::<Envelope>(&line) {
         Ok(envelope) if envelope.token == token => carry_out(handle, envelope.request).await,

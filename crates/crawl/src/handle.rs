@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use larm_core::Millis;
 use larm_core::url::CrawlUrl;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::change::Change;
@@ -17,7 +17,7 @@ use crate::line::SharedFrontier;
 use crate::rules::SharedRules;
 
 /// What a crawl is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Fetching, or waiting for a host's turn.
@@ -31,7 +31,7 @@ pub enum Phase {
 }
 
 /// A crawl at one moment.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Status {
     /// When this was.
     pub at: Millis,

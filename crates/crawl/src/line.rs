@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use larm_core::digest::BodyDigest;
-use larm_core::parse::{Input, Page, parse, parse_sitemap};
+use larm_core::parse::{Input, Kind, Mime, Page, parse, parse_sitemap};
 use larm_core::robots::Directives;
 use larm_core::scope::{Reason, Subject, Verdict};
 use larm_core::url::{self, CrawlUrl};
@@ -96,7 +96,7 @@ impl Line {
     pub fn judge_again(&self, lease: &Lease) -> Verdict {
         match lease.errand() {
             Errand::Robots { .. } => Verdict::Pass,
-            _ => self.rules.read().judge_waiting(&lease.subject()),
+            _ => self.rules.read().judge(&lease.subject()),
         }
     }
 
@@ -156,7 +156,7 @@ impl Line {
         let input = Input {
             url: lease.url().as_url(),
             content_type: fetched.content_type(),
-            body: &decoded.bytes,
+            body: &decoded.body,
         };
         match lease.errand() {
             Errand::Sitemap => parse_sitemap(&input, &self.limits),
@@ -189,7 +189,7 @@ impl Line {
                 rel: link.rel.to_owned(),
                 verdict: String::from("ok"),
             };
-            let resolved = url::resolve(link.target, Some(base), page.encoding())
+            let resolved = url::resolve(link.target, Some(base), Some(page.encoding()))
                 .and_then(|url| url::canonicalise(url, rules.url_rules()));
             let verdict = match resolved {
                 Err(error) => Err(Reason::new(error.word(), error.to_string())),
@@ -618,13 +618,27 @@ fn page_facts(fetched: &Fetched, page: Page) -> PageFacts {
     let metas = page.robots_meta.iter().map(|(name, text)| format!("{name}: {text}"));
     PageFacts {
         robots: header.into_iter().chain(metas).collect::<Vec<_>>().join("; "),
-        content_type: page.kind.essence().to_owned(),
-        charset: page.charset_name().to_owned(),
+        content_type: essence_of(fetched, &page),
+        charset: page.encoding().name().to_owned(),
         title: page.title.unwrap_or_default(),
         lang: page.lang.unwrap_or_default(),
         text: page.text,
         canonical: page.canonical,
     }
+}
+
+/// The type that the server named, or the one that the bytes show.
+fn essence_of(fetched: &Fetched, page: &Page) -> String {
+    let named = fetched.content_type().and_then(Mime::parse).map(|mime| mime.essence().to_owned());
+    let shown = match page.kind {
+        Kind::Html => "text/html",
+        Kind::Xhtml => "application/xhtml+xml",
+        Kind::Css => "text/css",
+        Kind::Text => "text/plain",
+        Kind::Xml | Kind::Sitemap | Kind::SitemapIndex | Kind::Feed => "application/xml",
+        Kind::Other => "application/octet-stream",
+    };
+    named.unwrap_or_else(|| shown.to_owned())
 }
 
 fn exchange(fetched: Fetched) -> Exchange {

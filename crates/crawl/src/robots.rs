@@ -142,8 +142,10 @@ impl RobotsCache {
         };
         match fetched.status {
             200..=299 => {
-                let mut body = fetched.decoded(&self.limits).bytes.into_owned();
-                body.truncate(usize::try_from(self.limits.robots_bytes_max).unwrap_or(usize::MAX));
+                let mut body = fetched.decoded(&self.limits).body.into_owned();
+                // One byte more than is read: the parser then knows that the last line was cut.
+                let kept = usize::try_from(self.limits.robots_bytes_max + 1).unwrap_or(usize::MAX);
+                body.truncate(kept);
                 Reading::Rules(RobotsRules::Text(body))
             }
             300..=399 => self.redirected(asked, hops, fetched),

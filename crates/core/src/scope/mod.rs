@@ -65,6 +65,13 @@ pub struct Reason {
     pub detail: String,
 }
 
+impl Reason {
+    /// A reason in the name of a filter, or of another step that says no.
+    pub fn new(filter: impl Into<Cow<'static, str>>, detail: impl Into<String>) -> Self {
+        Self { filter: filter.into(), detail: detail.into() }
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.filter, self.detail)

@@ -30,7 +30,7 @@ impl Target {
         };
         Ok(Self {
             origin: url.origin().to_owned(),
-            peer: SocketAddr::new(permit.lease().address(), url.port()),
+            peer: SocketAddr::new(permit.address(), url.port()),
             tls_name,
         })
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use larm_core::digest::BodyDigest;
+use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::via::Via;
 use larm_core::{FailureClass, Millis, Outcome};
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,8 @@ pub struct PageRow {
     pub content_type: Option<Box<str>>,
     /// Identity of the body.
     pub digest: Option<BodyDigest>,
+    /// Digest of the payload as archived, which may be chunked.
+    pub payload_digest: Option<Sha1Digest>,
     /// The page that has the same body and was kept first.
     pub same_as: Option<SameAs>,
     /// Where it lies in the archive.

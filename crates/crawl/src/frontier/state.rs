@@ -316,8 +316,10 @@ impl State {
     fn keep(&mut self, row: &PageRow, partition: u16) {
         self.totals.count(row);
         let url = CrawlUrl::from_canonical(&row.url).expect("STATE: rows hold canonical URLs");
-        if let (Some(digest), None) = (&row.digest, &row.same_as) {
-            let original = SameAs { url: row.url.to_string(), at: row.at };
+        if let (Some(digest), Some(payload_digest), None) =
+            (&row.digest, row.payload_digest, &row.same_as)
+        {
+            let original = SameAs { url: row.url.to_string(), at: row.at, payload_digest };
             self.digests.entry(*digest).or_insert(original);
         }
         self.changed(row.url.len() as u64 + ROW_BYTES);

@@ -1,12 +1,12 @@
 //! What the frontier can tell about itself: the answer to "why is nothing happening".
 
 use larm_core::{FailureClass, Millis};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::row::Totals;
 
 /// The frontier at one moment.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FrontierStatus {
     /// Counts of the whole crawl.
     pub totals: Totals,
@@ -21,7 +21,7 @@ pub struct FrontierStatus {
 }
 
 /// One host at one moment.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct HostStatus {
     /// Its name.
     pub host: String,
@@ -35,7 +35,7 @@ pub struct HostStatus {
 }
 
 /// What a host is doing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum Standing {
     /// A request is under way.
