@@ -153,6 +153,8 @@ limits! {
     link_text_bytes_max = 256, ceiling 64 * KIB, "the text is cut", "page.anchor_truncated";
     #[doc = "Bytes of text kept of one page."]
     page_text_bytes_max = MIB, ceiling 64 * MIB, "the text is cut, with a note", "page.text_truncated";
+    #[doc = "Bytes kept of a page's title, and of its description."]
+    page_meta_bytes_max = 2 * KIB, ceiling MIB, "they are cut, with a note", "page.meta_truncated";
     #[doc = "Open elements that the parser keeps track of."]
     page_nesting_max = 512, ceiling 64 * KIB, "deeper elements count as siblings", "page.nesting_truncated";
     #[doc = "Bytes of a body as sent."]
@@ -187,6 +189,8 @@ limits! {
     crawl_delay_ms_max = 60 * SECOND_MS, ceiling 24 * HOUR_MS, "the host is skipped, with the reason", "host.crawl_delay_too_long";
     #[doc = "Longest Retry-After that is waited for."]
     retry_after_ms_max = 24 * HOUR_MS, ceiling 7 * 24 * HOUR_MS, "cut to this", "host.retry_after_cut";
+    #[doc = "Longest back-off after a 429 or 503 that names no time."]
+    host_back_off_ms_max = 300 * SECOND_MS, ceiling 24 * HOUR_MS, "cut to this", "host.back_off_cut";
     #[doc = "Longest gap that a host's own slowness can lead to."]
     gap_adaptive_ms_max = 30 * SECOND_MS, ceiling HOUR_MS, "cut to this", "host.gap_cut";
     #[doc = "Connections to one address at a time."]
@@ -215,6 +219,10 @@ limits! {
     fetches_max = 256, ceiling 65_536, "leasing stops", "engine.fetches_full";
     #[doc = "Idle connections kept open."]
     connections_idle_max = 1_024, ceiling 65_536, "the oldest is closed", "fetch.pool_evicted";
+    #[doc = "Origins (scheme and port) of one host."]
+    host_origins_max = 64, ceiling 65_000, "links to further ones are rejected", "reject.host_origins";
+    #[doc = "Time that an idle connection is kept open."]
+    connection_idle_ms_max = 60 * SECOND_MS, ceiling HOUR_MS, "it is closed, the next request connects anew", "fetch.pool_expired";
     #[doc = "URLs waiting for one host."]
     host_urls_max = 1_000_000, ceiling 1_000_000_000, "further links wait outside: counted, not queued", "reject.host_full";
     #[doc = "URLs of one host held in memory."]
@@ -225,6 +233,8 @@ limits! {
     queue_block_urls_max = 256, ceiling 65_536, "the next block begins", "frontier.blocks";
     #[doc = "Changes held in memory between two checkpoints."]
     checkpoint_changes_max = 50_000, ceiling 10_000_000, "a checkpoint is written", "frontier.checkpoints";
+    #[doc = "Bytes of changes held in memory between two checkpoints."]
+    checkpoint_bytes_max = 32 * MIB, ceiling GIB, "a checkpoint is written", "frontier.checkpoints";
     #[doc = "Time between two checkpoints."]
     checkpoint_ms_max = 60 * SECOND_MS, ceiling HOUR_MS, "a checkpoint is written", "frontier.checkpoints";
     #[doc = "Work that one crash may repeat."]
@@ -237,8 +247,16 @@ limits! {
     channel_max = 1_024, ceiling 65_536, "back-pressure", "engine.channel_full";
     #[doc = "Bytes of one WARC file."]
     warc_bytes_max = GIB, ceiling 1_024 * GIB, "the next file begins", "warc.rolled";
+    #[doc = "Bytes that a sink collects before it writes them to its file."]
+    sink_buffer_bytes_max = MIB, ceiling 64 * MIB, "they are written", "sink.writes";
+    #[doc = "Memory for sorting the index of one WARC file."]
+    sort_bytes_max = 16 * MIB, ceiling GIB, "sorted runs go to disk and are merged", "cdx.runs";
+    #[doc = "Bytes of the header of a WARC record that is read."]
+    warc_header_bytes_max = 64 * KIB, ceiling MIB, "the record counts as damaged", "warc.damaged";
     #[doc = "Free disk space below which the crawl waits."]
     disk_free_bytes_min = 2 * GIB, ceiling 1_024 * 1_024 * GIB, "the crawl pauses until there is room", "engine.disk_low";
+    #[doc = "Time that the crawl waits for room on the disk."]
+    disk_wait_ms_max = 60 * SECOND_MS, ceiling 30 * 24 * HOUR_MS, "the crawl stops, its state saved", "engine.disk_low";
     #[doc = "Seeds of one crawl."]
     seeds_max = 100_000_000, ceiling 1_000_000_000, "the rest is left out, said aloud", "seeds.truncated";
     #[doc = "Bytes of one line of a seed file."]

@@ -39,29 +39,16 @@ mod tests {
 
     #[test]
     fn embedded_files_are_followed_on_request() {
-        let without = Assets {
-            follow: false,
-            accept: Vec::new(),
-        };
-        assert_rejects(
-            &without,
-            embed("http://h/a.png"),
-            "assets: embedded in a page",
-        );
+        let without = Assets { follow: false, accept: Vec::new() };
+        assert_rejects(&without, embed("http://h/a.png"), "assets: embedded in a page");
         assert_passes(&without, link("http://h/a.png"));
-        let with = Assets {
-            follow: true,
-            accept: Vec::new(),
-        };
+        let with = Assets { follow: true, accept: Vec::new() };
         assert_passes(&with, embed("http://h/a.png"));
     }
 
     #[test]
     fn an_embedded_file_of_a_wanted_type_is_no_asset() {
-        let filter = Assets {
-            follow: false,
-            accept: vec!["audio/*".to_owned()],
-        };
+        let filter = Assets { follow: false, accept: vec!["audio/*".to_owned()] };
         assert_passes(&filter, embed("http://h/talk.mp3"));
         assert_rejects(&filter, embed("http://h/a.png"), "assets");
         assert_rejects(&filter, embed("http://h/unknown"), "assets");

@@ -20,9 +20,7 @@ impl Blocklist {
             .into_iter()
             .map(|line| line.split('#').next().unwrap_or_default().trim())
             .filter(|entry| !entry.is_empty());
-        Ok(Self {
-            hosts: entries.map(host_of_entry).collect::<Result<_, _>>()?,
-        })
+        Ok(Self { hosts: entries.map(host_of_entry).collect::<Result<_, _>>()? })
     }
 
     fn blocking_entry<'a>(&self, host: &'a str) -> Option<&'a str> {
@@ -35,10 +33,7 @@ fn host_of_entry(entry: &str) -> Result<String, ScopeError> {
     let name = entry.trim_start_matches("*.").trim_matches('.');
     match Host::parse(name) {
         Ok(host) => Ok(host.to_string()),
-        Err(error) => Err(ScopeError::Host {
-            entry: entry.to_owned(),
-            why: error.to_string(),
-        }),
+        Err(error) => Err(ScopeError::Host { entry: entry.to_owned(), why: error.to_string() }),
     }
 }
 
@@ -50,10 +45,9 @@ impl Filter for Blocklist {
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
         match self.blocking_entry(subject.url.host()) {
             None => Verdict::Pass,
-            Some(entry) => Verdict::reject(
-                "blocklist",
-                format!("{entry} is on the list of blocked hosts"),
-            ),
+            Some(entry) => {
+                Verdict::reject("blocklist", format!("{entry} is on the list of blocked hosts"))
+            }
         }
     }
 }
@@ -80,11 +74,7 @@ mod tests {
             let reason = format!("blocklist: {entry} is on the list of blocked hosts");
             assert_rejects(&filter, link(url), &reason);
         }
-        for url in [
-            "http://example/",
-            "http://notads.example/",
-            "http://ads.example.org/",
-        ] {
+        for url in ["http://example/", "http://notads.example/", "http://ads.example.org/"] {
             assert_passes(&filter, link(url));
         }
     }

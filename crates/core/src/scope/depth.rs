@@ -12,16 +12,11 @@ impl Filter for Depth {
     }
 
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
-        let hops = subject
-            .depth
-            .saturating_sub(u32::from(subject.via.is_embed()));
+        let hops = subject.depth.saturating_sub(u32::from(subject.via.is_embed()));
         if hops <= self.hops_max {
             return Verdict::Pass;
         }
-        Verdict::reject(
-            "depth",
-            format!("{hops} hops from a seed, {} allowed", self.hops_max),
-        )
+        Verdict::reject("depth", format!("{hops} hops from a seed, {} allowed", self.hops_max))
     }
 }
 
@@ -34,10 +29,7 @@ mod tests {
     #[test]
     fn hops_are_counted_from_the_seed() {
         let filter = Depth { hops_max: 2 };
-        let at = |depth| Subject {
-            depth,
-            ..link("http://h/")
-        };
+        let at = |depth| Subject { depth, ..link("http://h/") };
         assert_passes(&filter, at(0));
         assert_passes(&filter, at(2));
         assert_rejects(&filter, at(3), "depth: 3 hops from a seed, 2 allowed");
@@ -46,16 +38,8 @@ mod tests {
     #[test]
     fn what_a_page_embeds_counts_like_the_page() {
         let filter = Depth { hops_max: 0 };
-        let image = Subject {
-            depth: 1,
-            via: Via::Embed,
-            ..link("http://h/a.png")
-        };
+        let image = Subject { depth: 1, via: Via::Embed, ..link("http://h/a.png") };
         assert_passes(&filter, image);
-        assert_rejects(
-            &filter,
-            Subject { depth: 2, ..image },
-            "depth: 1 hops from a seed",
-        );
+        assert_rejects(&filter, Subject { depth: 2, ..image }, "depth: 1 hops from a seed");
     }
 }

@@ -30,13 +30,8 @@ pub enum KnownList {
 
 impl KnownList {
     /// Every list.
-    pub const ALL: [Self; 5] = [
-        Self::DirectoryIndex,
-        Self::Sessions,
-        Self::Actions,
-        Self::WikiViews,
-        Self::Calendars,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::DirectoryIndex, Self::Sessions, Self::Actions, Self::WikiViews, Self::Calendars];
 
     /// The word in `larm.toml`; the same as serde writes.
     pub fn word(self) -> &'static str {
@@ -129,11 +124,7 @@ pub(super) struct KnownPaths {
 
 impl KnownPaths {
     pub fn new(lists: &[KnownList], extra: &[String], bytes_max: u64) -> Result<Self, ScopeError> {
-        let patterns = || {
-            lists
-                .iter()
-                .flat_map(|list| list.patterns().iter().map(|p| (*list, *p)))
-        };
+        let patterns = || lists.iter().flat_map(|list| list.patterns().iter().map(|p| (*list, *p)));
         // Paths are ASCII: without Unicode the tables are smaller and stay in the cache.
         let known = RegexSetBuilder::new(patterns().map(|(_, pattern)| pattern))
             .unicode(false)
@@ -223,10 +214,7 @@ mod tests {
             (WikiViews, "/w/index.php?diff=4&oldid=77"),
             (WikiViews, "/wiki/Tree?oldid=77"),
             (WikiViews, "/wiki/Special:WhatLinksHere/Tree"),
-            (
-                WikiViews,
-                "/w/index.php?title=Special:UserLogin&returnto=Tree",
-            ),
+            (WikiViews, "/w/index.php?title=Special:UserLogin&returnto=Tree"),
             (WikiViews, "/doku.php?id=tree&do=revisions"),
             (WikiViews, "/tree?do=export_pdf"),
             (Calendars, "/calendar/2024/05/17"),
@@ -240,10 +228,8 @@ mod tests {
             let reason = format!("known-paths: {} (list {})", list.meaning(), list.word());
             assert_rejects(&all(), link(&text), &reason);
             assert_passes(&all(), seed(&text));
-            let others: Vec<KnownList> = KnownList::ALL
-                .into_iter()
-                .filter(|other| *other != list)
-                .collect();
+            let others: Vec<KnownList> =
+                KnownList::ALL.into_iter().filter(|other| *other != list).collect();
             let without = KnownPaths::new(&others, &[], 1 << 20).unwrap();
             assert_passes(&without, link(&text));
         }
@@ -309,15 +295,9 @@ mod tests {
     fn own_patterns_can_be_added() {
         let extra = ["^/print/".to_owned()];
         let filter = KnownPaths::new(&[], &extra, 1 << 20).unwrap();
-        assert_rejects(
-            &filter,
-            link("http://h/print/1"),
-            "known-paths: matches `^/print/`",
-        );
+        assert_rejects(&filter, link("http://h/print/1"), "known-paths: matches `^/print/`");
         assert_passes(&filter, link("http://h/logout"));
-        let error = KnownPaths::new(&[], &["(".to_owned()], 1 << 20)
-            .err()
-            .unwrap();
+        let error = KnownPaths::new(&[], &["(".to_owned()], 1 << 20).err().unwrap();
         assert!(error.to_string().contains("`(`"), "{error}");
     }
 }

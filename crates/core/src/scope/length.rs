@@ -32,10 +32,6 @@ mod tests {
     fn a_url_may_be_as_long_as_the_limit_and_no_longer() {
         let filter = Length { bytes_max: 10 };
         assert_passes(&filter, link("http://h/1"));
-        assert_rejects(
-            &filter,
-            link("http://h/12"),
-            "length: 11 bytes long, 10 allowed",
-        );
+        assert_rejects(&filter, link("http://h/12"), "length: 11 bytes long, 10 allowed");
     }
 }

@@ -74,10 +74,7 @@ impl fmt::Display for Reason {
 impl Verdict {
     /// A rejection in the name of a filter.
     pub fn reject(filter: &'static str, detail: String) -> Self {
-        Self::Reject(Reason {
-            filter: Cow::Borrowed(filter),
-            detail,
-        })
+        Self::Reject(Reason { filter: Cow::Borrowed(filter), detail })
     }
 }
 
@@ -97,11 +94,7 @@ pub struct Filters(Vec<Box<dyn Filter>>);
 impl Filters {
     /// Builds the filters that are written down, in that order, for this crawl.
     pub fn build(specs: &[FilterSpec], input: &ScopeInput<'_>) -> Result<Self, ScopeError> {
-        specs
-            .iter()
-            .map(|spec| spec.build(input))
-            .collect::<Result<_, _>>()
-            .map(Self)
+        specs.iter().map(|spec| spec.build(input)).collect::<Result<_, _>>().map(Self)
     }
 
     /// Adds a filter at the end.
@@ -112,9 +105,7 @@ impl Filters {
     /// The first objection, or none.
     pub fn judge(&self, subject: &Subject<'_>) -> Verdict {
         let mut verdicts = self.0.iter().map(|filter| filter.judge(subject));
-        verdicts
-            .find(|verdict| *verdict != Verdict::Pass)
-            .unwrap_or(Verdict::Pass)
+        verdicts.find(|verdict| *verdict != Verdict::Pass).unwrap_or(Verdict::Pass)
     }
 
     /// Names of the filters, in order.

@@ -14,30 +14,18 @@ pub(super) struct Patterns(RegexSet);
 impl Patterns {
     /// Compiles the patterns, or names the one that cannot be.
     pub fn new<S: AsRef<str>>(patterns: &[S], bytes_max: u64) -> Result<Self, ScopeError> {
-        compile(patterns.iter().map(AsRef::as_ref), bytes_max)
-            .map(Self)
-            .map_err(|error| {
-                let is_bad = |pattern: &&S| compile([pattern.as_ref()], bytes_max).is_err();
-                // Each one alone can be fine and all of them together too large.
-                let pattern = patterns
-                    .iter()
-                    .find(is_bad)
-                    .map_or("all together", AsRef::as_ref);
-                ScopeError::Pattern {
-                    pattern: pattern.to_owned(),
-                    why: error.to_string(),
-                }
-            })
+        compile(patterns.iter().map(AsRef::as_ref), bytes_max).map(Self).map_err(|error| {
+            let is_bad = |pattern: &&S| compile([pattern.as_ref()], bytes_max).is_err();
+            // Each one alone can be fine and all of them together too large.
+            let pattern = patterns.iter().find(is_bad).map_or("all together", AsRef::as_ref);
+            ScopeError::Pattern { pattern: pattern.to_owned(), why: error.to_string() }
+        })
     }
 
     /// Number of the first pattern that matches.
     pub fn first_match(&self, text: &str) -> Option<usize> {
         // Most texts match none, which is cheaper to tell than which one.
-        if self.0.is_match(text) {
-            self.0.matches(text).iter().next()
-        } else {
-            None
-        }
+        if self.0.is_match(text) { self.0.matches(text).iter().next() } else { None }
     }
 
     /// The text of one pattern.
@@ -109,22 +97,11 @@ mod tests {
         assert_passes(&filter, link("https://h/blog/1"));
         assert_passes(&filter, link("https://h/news?page=2"));
         assert_passes(&filter, seed("https://h/"));
-        let robots = Subject {
-            via: Via::Robots,
-            ..link("https://h/sitemap.xml")
-        };
+        let robots = Subject { via: Via::Robots, ..link("https://h/sitemap.xml") };
         assert_passes(&filter, robots);
-        assert_rejects(
-            &filter,
-            link("https://h/about"),
-            "include: matches none of 2 patterns",
-        );
+        assert_rejects(&filter, link("https://h/about"), "include: matches none of 2 patterns");
         let filter = Include(patterns(&["/blog/"]));
-        assert_rejects(
-            &filter,
-            link("https://h/about"),
-            "include: does not match `/blog/`",
-        );
+        assert_rejects(&filter, link("https://h/about"), "include: does not match `/blog/`");
         assert_passes(&Include(patterns(&[])), link("https://h/about"));
     }
 
@@ -132,16 +109,8 @@ mod tests {
     fn a_url_must_match_no_pattern_to_escape_exclusion() {
         let filter = Exclude(patterns(&["[.]pdf$", r"[?&]print="]));
         assert_passes(&filter, link("https://h/a.pdf.html"));
-        assert_rejects(
-            &filter,
-            link("https://h/a.pdf"),
-            "exclude: matches `[.]pdf$`",
-        );
-        assert_rejects(
-            &filter,
-            seed("https://h/?print=1"),
-            "exclude: matches `[?&]print=`",
-        );
+        assert_rejects(&filter, link("https://h/a.pdf"), "exclude: matches `[.]pdf$`");
+        assert_rejects(&filter, seed("https://h/?print=1"), "exclude: matches `[?&]print=`");
         assert_passes(&Exclude(patterns(&[])), link("https://h/"));
     }
 

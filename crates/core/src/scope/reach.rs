@@ -30,13 +30,8 @@ pub enum ScopeMode {
 
 impl ScopeMode {
     /// Every mode, from the narrow to the wide.
-    pub const ALL: [Self; 5] = [
-        Self::Prefix,
-        Self::Host,
-        Self::Subdomains,
-        Self::Domain,
-        Self::Any,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Prefix, Self::Host, Self::Subdomains, Self::Domain, Self::Any];
 
     /// The word for flags and files; the same as serde writes.
     pub fn word(self) -> &'static str {
@@ -86,25 +81,19 @@ fn prefixes(seeds: &[CrawlUrl]) -> BTreeMap<String, BTreeSet<String>> {
     let mut prefixes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for seed in seeds {
         let folder = folders(seed.path()).last().unwrap_or("/").to_owned();
-        prefixes
-            .entry(seed.host().to_owned())
-            .or_default()
-            .insert(folder);
+        prefixes.entry(seed.host().to_owned()).or_default().insert(folder);
     }
     prefixes
 }
 
 /// `/a/b/c` → `/`, `/a/`, `/a/b/`.
 fn folders(path: &str) -> impl Iterator<Item = &str> {
-    path.match_indices('/')
-        .map(|(slash, _)| path.split_at(slash + 1).0)
+    path.match_indices('/').map(|(slash, _)| path.split_at(slash + 1).0)
 }
 
 /// `a.b.c` → `a.b.c`, `b.c`, `c`.
 pub(super) fn host_and_parents(host: &str) -> impl Iterator<Item = &str> {
-    let parents = host
-        .match_indices('.')
-        .map(|(dot, _)| host.split_at(dot + 1).1);
+    let parents = host.match_indices('.').map(|(dot, _)| host.split_at(dot + 1).1);
     std::iter::once(host).chain(parents)
 }
 
@@ -132,17 +121,11 @@ impl Area {
             Self::Any => String::new(),
             Self::Hosts(hosts) => match only(hosts) {
                 Some(seed) => format!("host {host} is not host {seed} of a seed"),
-                None => format!(
-                    "host {host} is not one of the {} hosts of seeds",
-                    hosts.len()
-                ),
+                None => format!("host {host} is not one of the {} hosts of seeds", hosts.len()),
             },
             Self::Sites(sites) => match only(sites) {
                 Some(seed) => format!("domain {site} is not domain {seed} of a seed"),
-                None => format!(
-                    "domain {site} is not one of the {} domains of seeds",
-                    sites.len()
-                ),
+                None => format!("domain {site} is not one of the {} domains of seeds", sites.len()),
             },
             Self::Subdomains(hosts) => match only(hosts) {
                 Some(seed) => format!("host {host} is not {seed} of a seed, nor below it"),
@@ -180,9 +163,7 @@ impl Filter for Reach {
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
         let is_asset = self.assets
             && subject.via.is_embed()
-            && subject
-                .from
-                .is_some_and(|page| self.area.contains(page, Via::Anchor));
+            && subject.from.is_some_and(|page| self.area.contains(page, Via::Anchor));
         if is_asset || self.area.contains(subject.url, subject.via) {
             return Verdict::Pass;
         }
@@ -204,12 +185,7 @@ mod tests {
     fn each_mode_has_its_reach() {
         use ScopeMode::{Any, Domain, Host, Prefix, Subdomains};
         let rows = [
-            (
-                Host,
-                "http://example.com/a/b",
-                "https://example.com:8080/",
-                "",
-            ),
+            (Host, "http://example.com/a/b", "https://example.com:8080/", ""),
             (
                 Host,
                 "http://example.com/",
@@ -222,18 +198,8 @@ mod tests {
                 "http://other.example/",
                 "scope: host other.example is not host example.com of a seed",
             ),
-            (
-                Domain,
-                "http://www.example.co.uk/",
-                "http://shop.example.co.uk/",
-                "",
-            ),
-            (
-                Domain,
-                "http://www.example.co.uk/",
-                "http://example.co.uk/",
-                "",
-            ),
+            (Domain, "http://www.example.co.uk/", "http://shop.example.co.uk/", ""),
+            (Domain, "http://www.example.co.uk/", "http://example.co.uk/", ""),
             (
                 Domain,
                 "http://www.example.co.uk/",
@@ -246,18 +212,8 @@ mod tests {
                 "http://you.github.io/",
                 "scope: domain you.github.io",
             ),
-            (
-                Domain,
-                "http://10.0.0.1/",
-                "http://10.0.0.2/",
-                "scope: domain 10.0.0.2",
-            ),
-            (
-                Subdomains,
-                "http://example.com/",
-                "http://a.b.example.com/",
-                "",
-            ),
+            (Domain, "http://10.0.0.1/", "http://10.0.0.2/", "scope: domain 10.0.0.2"),
+            (Subdomains, "http://example.com/", "http://a.b.example.com/", ""),
             (Subdomains, "http://example.com/", "http://example.com/", ""),
             (
                 Subdomains,
@@ -265,48 +221,18 @@ mod tests {
                 "http://example.com/",
                 "scope: host example.com is not docs.example.com of a seed, nor below it",
             ),
-            (
-                Subdomains,
-                "http://example.com/",
-                "http://notexample.com/",
-                "scope: host not",
-            ),
-            (
-                Prefix,
-                "http://h/docs/v1/index.html",
-                "https://h/docs/v1/a/b",
-                "",
-            ),
-            (
-                Prefix,
-                "http://h/docs/v1/index.html",
-                "https://h/docs/v1/",
-                "",
-            ),
+            (Subdomains, "http://example.com/", "http://notexample.com/", "scope: host not"),
+            (Prefix, "http://h/docs/v1/index.html", "https://h/docs/v1/a/b", ""),
+            (Prefix, "http://h/docs/v1/index.html", "https://h/docs/v1/", ""),
             (
                 Prefix,
                 "http://h/docs/v1/index.html",
                 "http://h/docs/v2/",
                 "scope: path /docs/v2/ is not below /docs/v1/ of a seed",
             ),
-            (
-                Prefix,
-                "http://h/docs/",
-                "http://h/docs",
-                "scope: path /docs is not below /docs/",
-            ),
-            (
-                Prefix,
-                "http://h/docs/",
-                "http://h/docsx/a",
-                "scope: path /docsx/a",
-            ),
-            (
-                Prefix,
-                "http://h/docs/",
-                "http://g/docs/",
-                "scope: host g is not the host of a seed",
-            ),
+            (Prefix, "http://h/docs/", "http://h/docs", "scope: path /docs is not below /docs/"),
+            (Prefix, "http://h/docs/", "http://h/docsx/a", "scope: path /docsx/a"),
+            (Prefix, "http://h/docs/", "http://g/docs/", "scope: host g is not the host of a seed"),
             (Any, "http://h/", "http://anything.example/", ""),
         ];
         for (mode, seed, target, reason) in rows {
@@ -330,18 +256,10 @@ mod tests {
         let hosts = reach(ScopeMode::Host, &["http://a.example/", "http://b.example/"]);
         assert_passes(&hosts, link("http://a.example/x"));
         assert_passes(&hosts, link("http://b.example/x"));
-        assert_rejects(
-            &hosts,
-            link("http://c.example/"),
-            "is not one of the 2 hosts of seeds",
-        );
+        assert_rejects(&hosts, link("http://c.example/"), "is not one of the 2 hosts of seeds");
         let folders = reach(ScopeMode::Prefix, &["http://h/a/", "http://h/b/"]);
         assert_passes(&folders, link("http://h/b/x"));
-        assert_rejects(
-            &folders,
-            link("http://h/c/"),
-            "not below one of the 2 folders",
-        );
+        assert_rejects(&folders, link("http://h/c/"), "not below one of the 2 folders");
     }
 
     #[test]
@@ -349,69 +267,22 @@ mod tests {
         let (inside, outside) = (url("http://h/page"), url("http://cdn.example/style.css"));
         let filter = reach(ScopeMode::Host, &["http://h/"]);
         let image = embed("http://cdn.example/a.png");
-        assert_passes(
-            &filter,
-            Subject {
-                from: Some(&inside),
-                ..image
-            },
-        );
-        assert_rejects(
-            &filter,
-            Subject {
-                from: Some(&outside),
-                ..image
-            },
-            "scope: host cdn",
-        );
-        assert_rejects(
-            &filter,
-            Subject {
-                from: None,
-                ..image
-            },
-            "scope: host cdn",
-        );
-        let frame = Subject {
-            via: Via::Frame,
-            from: Some(&inside),
-            ..image
-        };
+        assert_passes(&filter, Subject { from: Some(&inside), ..image });
+        assert_rejects(&filter, Subject { from: Some(&outside), ..image }, "scope: host cdn");
+        assert_rejects(&filter, Subject { from: None, ..image }, "scope: host cdn");
+        let frame = Subject { via: Via::Frame, from: Some(&inside), ..image };
         assert_rejects(&filter, frame, "scope: host cdn");
-        let without = Reach {
-            assets: false,
-            ..filter
-        };
-        assert_rejects(
-            &without,
-            Subject {
-                from: Some(&inside),
-                ..image
-            },
-            "scope: host cdn",
-        );
+        let without = Reach { assets: false, ..filter };
+        assert_rejects(&without, Subject { from: Some(&inside), ..image }, "scope: host cdn");
     }
 
     #[test]
     fn a_sitemap_may_lie_above_the_prefix_of_its_host() {
         let filter = reach(ScopeMode::Prefix, &["http://h/docs/"]);
-        let sitemap = Subject {
-            via: Via::Robots,
-            ..link("http://h/sitemap.xml")
-        };
+        let sitemap = Subject { via: Via::Robots, ..link("http://h/sitemap.xml") };
         assert_passes(&filter, sitemap);
-        assert_rejects(
-            &filter,
-            Subject {
-                via: Via::Sitemap,
-                ..sitemap
-            },
-            "scope: path",
-        );
-        let elsewhere = Subject {
-            via: Via::Robots,
-            ..link("http://g/sitemap.xml")
-        };
+        assert_rejects(&filter, Subject { via: Via::Sitemap, ..sitemap }, "scope: path");
+        let elsewhere = Subject { via: Via::Robots, ..link("http://g/sitemap.xml") };
         assert_rejects(&filter, elsewhere, "scope: host g");
     }
 }

@@ -15,10 +15,7 @@ impl Filter for Redirects {
         if u64::from(subject.redirects) <= self.max {
             return Verdict::Pass;
         }
-        let detail = format!(
-            "{} redirects in a row, {} allowed",
-            subject.redirects, self.max
-        );
+        let detail = format!("{} redirects in a row, {} allowed", subject.redirects, self.max);
         Verdict::reject("redirects", detail)
     }
 }
@@ -31,16 +28,9 @@ mod tests {
     #[test]
     fn a_chain_may_have_as_many_redirects_as_the_limit() {
         let filter = Redirects { max: 5 };
-        let after = |redirects| Subject {
-            redirects,
-            ..link("http://h/")
-        };
+        let after = |redirects| Subject { redirects, ..link("http://h/") };
         assert_passes(&filter, after(0));
         assert_passes(&filter, after(5));
-        assert_rejects(
-            &filter,
-            after(6),
-            "redirects: 6 redirects in a row, 5 allowed",
-        );
+        assert_rejects(&filter, after(6), "redirects: 6 redirects in a row, 5 allowed");
     }
 }

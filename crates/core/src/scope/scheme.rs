@@ -33,14 +33,8 @@ mod tests {
         let both = Scheme { allow: Vec::new() };
         assert_passes(&both, link("http://h/"));
         assert_passes(&both, link("https://h/"));
-        let secure = Scheme {
-            allow: vec!["https".to_owned()],
-        };
+        let secure = Scheme { allow: vec!["https".to_owned()] };
         assert_passes(&secure, link("https://h/"));
-        assert_rejects(
-            &secure,
-            link("http://h/"),
-            "scheme: http URLs are not followed",
-        );
+        assert_rejects(&secure, link("http://h/"), "scheme: http URLs are not followed");
     }
 }

@@ -108,20 +108,10 @@ pub fn default_specs() -> Vec<FilterSpec> {
         FilterSpec::Blocklist { hosts: Vec::new() },
         FilterSpec::Assets {},
         FilterSpec::Scope {},
-        FilterSpec::Include {
-            patterns: Vec::new(),
-        },
-        FilterSpec::Exclude {
-            patterns: Vec::new(),
-        },
-        FilterSpec::Traps {
-            year_min: year_min(),
-            year_max: year_max(),
-        },
-        FilterSpec::KnownPaths {
-            lists: all_lists(),
-            extra: Vec::new(),
-        },
+        FilterSpec::Include { patterns: Vec::new() },
+        FilterSpec::Exclude { patterns: Vec::new() },
+        FilterSpec::Traps { year_min: year_min(), year_max: year_max() },
+        FilterSpec::KnownPaths { lists: all_lists(), extra: Vec::new() },
         FilterSpec::Types {},
     ]
 }
@@ -189,26 +179,17 @@ impl FilterSpec {
             Patterns::new(&[general, own].concat(), limits.patterns_bytes_max)
         };
         Ok(match self {
-            Self::Scheme { allow } => Box::new(Scheme {
-                allow: allow.clone(),
-            }),
-            Self::Length {} => Box::new(Length {
-                bytes_max: limits.url_bytes_max,
-            }),
-            Self::Redirects {} => Box::new(Redirects {
-                max: limits.redirects_max,
-            }),
-            Self::Depth {} => Box::new(Depth {
-                hops_max: hops_max(input),
-            }),
+            Self::Scheme { allow } => Box::new(Scheme { allow: allow.clone() }),
+            Self::Length {} => Box::new(Length { bytes_max: limits.url_bytes_max }),
+            Self::Redirects {} => Box::new(Redirects { max: limits.redirects_max }),
+            Self::Depth {} => Box::new(Depth { hops_max: hops_max(input) }),
             Self::Blocklist { hosts } => {
                 let lines = input.blocked_hosts.iter().chain(hosts);
                 Box::new(Blocklist::new(lines.map(String::as_str))?)
             }
-            Self::Assets {} => Box::new(Assets {
-                follow: input.assets,
-                accept: input.accept.clone(),
-            }),
+            Self::Assets {} => {
+                Box::new(Assets { follow: input.assets, accept: input.accept.clone() })
+            }
             Self::Scope {} => Box::new(Reach::new(input.mode, input.seeds, input.assets)),
             Self::Include { patterns: own } => Box::new(Include(patterns(&input.include, own)?)),
             Self::Exclude { patterns: own } => Box::new(Exclude(patterns(&input.exclude, own)?)),
@@ -218,10 +199,9 @@ impl FilterSpec {
             Self::KnownPaths { lists, extra } => {
                 Box::new(KnownPaths::new(lists, extra, limits.patterns_bytes_max)?)
             }
-            Self::Types {} => Box::new(Types {
-                accept: input.accept.clone(),
-                assets: input.assets,
-            }),
+            Self::Types {} => {
+                Box::new(Types { accept: input.accept.clone(), assets: input.assets })
+            }
         })
     }
 }

@@ -9,38 +9,22 @@ use crate::url::UrlRules;
 
 /// A canonical URL, length aside.
 pub(super) fn url(text: &str) -> CrawlUrl {
-    let rules = UrlRules {
-        bytes_max: usize::MAX,
-        ..UrlRules::default()
-    };
+    let rules = UrlRules { bytes_max: usize::MAX, ..UrlRules::default() };
     crate::url::seed(text, &rules).unwrap()
 }
 
 /// An ordinary link, one hop from a seed. The URL is never freed, as tests are short.
 pub(super) fn link(text: &str) -> Subject<'static> {
     let url = Box::leak(Box::new(url(text)));
-    Subject {
-        url,
-        depth: 1,
-        via: Via::Anchor,
-        from: None,
-        redirects: 0,
-    }
+    Subject { url, depth: 1, via: Via::Anchor, from: None, redirects: 0 }
 }
 
 pub(super) fn embed(text: &str) -> Subject<'static> {
-    Subject {
-        via: Via::Embed,
-        ..link(text)
-    }
+    Subject { via: Via::Embed, ..link(text) }
 }
 
 pub(super) fn seed(text: &str) -> Subject<'static> {
-    Subject {
-        via: Via::Seed,
-        depth: 0,
-        ..link(text)
-    }
+    Subject { via: Via::Seed, depth: 0, ..link(text) }
 }
 
 #[track_caller]
@@ -54,11 +38,7 @@ pub(super) fn assert_rejects(filter: &dyn Filter, subject: Subject<'_>, text: &s
     match filter.judge(&subject) {
         Verdict::Pass => panic!("{} passes, not {text}", subject.url),
         Verdict::Reject(reason) => {
-            assert!(
-                reason.to_string().contains(text),
-                "{}: {reason}, not {text}",
-                subject.url
-            );
+            assert!(reason.to_string().contains(text), "{}: {reason}, not {text}", subject.url);
             assert_eq!(reason.filter, filter.name());
         }
     }
@@ -103,26 +83,8 @@ fn the_first_objection_decides() {
     }
     let page = link("http://h.example/page");
     assert_eq!(rejected_by(&filters, Subject { depth: 4, ..page }), "depth");
-    assert_eq!(
-        rejected_by(
-            &filters,
-            Subject {
-                redirects: 6,
-                ..page
-            }
-        ),
-        "redirects"
-    );
-    assert_eq!(
-        rejected_by(
-            &filters,
-            Subject {
-                via: Via::Embed,
-                ..page
-            }
-        ),
-        "assets"
-    );
+    assert_eq!(rejected_by(&filters, Subject { redirects: 6, ..page }), "redirects");
+    assert_eq!(rejected_by(&filters, Subject { via: Via::Embed, ..page }), "assets");
     let long = format!("http://h.example/{}", "a".repeat(3_000));
     assert_eq!(rejected_by(&filters, link(&long)), "length");
 }
@@ -130,12 +92,9 @@ fn the_first_objection_decides() {
 #[test]
 fn every_filter_has_its_name_from_the_configuration() {
     let filters = Filters::build(&default_specs(), &ScopeInput::default()).unwrap();
-    let written = default_specs()
-        .into_iter()
-        .map(|spec| serde_json::to_value(spec).unwrap());
-    let written: Vec<String> = written
-        .map(|spec| spec["filter"].as_str().unwrap().to_owned())
-        .collect();
+    let written = default_specs().into_iter().map(|spec| serde_json::to_value(spec).unwrap());
+    let written: Vec<String> =
+        written.map(|spec| spec["filter"].as_str().unwrap().to_owned()).collect();
     assert_eq!(filters.names().collect::<Vec<_>>(), written);
     assert_eq!(written.len(), 12);
 }
@@ -144,29 +103,18 @@ fn every_filter_has_its_name_from_the_configuration() {
 fn specs_are_read_as_they_are_written() {
     for spec in default_specs() {
         let text = serde_json::to_string(&spec).unwrap();
-        assert_eq!(
-            serde_json::from_str::<FilterSpec>(&text).unwrap(),
-            spec,
-            "{text}"
-        );
+        assert_eq!(serde_json::from_str::<FilterSpec>(&text).unwrap(), spec, "{text}");
     }
     let rows = [
         (r#"{"filter":"known-paths"}"#, default_specs()[10].clone()),
         (r#"{"filter":"traps"}"#, default_specs()[9].clone()),
         (
             r#"{"filter":"known-paths","lists":["actions"],"extra":["x"]}"#,
-            FilterSpec::KnownPaths {
-                lists: vec![KnownList::Actions],
-                extra: vec!["x".to_owned()],
-            },
+            FilterSpec::KnownPaths { lists: vec![KnownList::Actions], extra: vec!["x".to_owned()] },
         ),
     ];
     for (text, spec) in rows {
-        assert_eq!(
-            serde_json::from_str::<FilterSpec>(text).unwrap(),
-            spec,
-            "{text}"
-        );
+        assert_eq!(serde_json::from_str::<FilterSpec>(text).unwrap(), spec, "{text}");
     }
 }
 
@@ -185,17 +133,9 @@ fn a_mistyped_filter_key_or_list_is_an_error() {
 
 #[test]
 fn a_bad_pattern_is_named_when_the_filters_are_built() {
-    let input = ScopeInput {
-        include: vec!["[a-".to_owned()],
-        ..ScopeInput::default()
-    };
+    let input = ScopeInput { include: vec!["[a-".to_owned()], ..ScopeInput::default() };
     let error = Filters::build(&default_specs(), &input).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("cannot use the pattern `[a-`: "),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("cannot use the pattern `[a-`: "), "{error}");
 }
 
 #[test]
@@ -221,10 +161,7 @@ fn a_filter_of_ones_own_can_be_added() {
 /// Built once: compiling the patterns takes longer than a thousand verdicts.
 static PREFIX_FILTERS: LazyLock<Filters> = LazyLock::new(|| {
     let seeds = [url("http://h.example/a/")];
-    let input = ScopeInput {
-        mode: ScopeMode::Prefix,
-        ..input(&seeds)
-    };
+    let input = ScopeInput { mode: ScopeMode::Prefix, ..input(&seeds) };
     Filters::build(&default_specs(), &input).unwrap()
 });
 

@@ -29,10 +29,7 @@ const ENDINGS: &[(&str, &str)] = &[
     ("deb", "application/vnd.debian.binary-package"),
     ("dmg", "application/x-apple-diskimage"),
     ("doc", "application/msword"),
-    (
-        "docx",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    ),
+    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
     ("eot", "application/vnd.ms-fontobject"),
     ("epub", "application/epub+zip"),
     ("exe", "application/vnd.microsoft.portable-executable"),
@@ -67,10 +64,7 @@ const ENDINGS: &[(&str, &str)] = &[
     ("pdf", "application/pdf"),
     ("png", "image/png"),
     ("ppt", "application/vnd.ms-powerpoint"),
-    (
-        "pptx",
-        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    ),
+    ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
     ("rar", "application/vnd.rar"),
     ("rpm", "application/x-rpm"),
     ("rtf", "application/rtf"),
@@ -88,10 +82,7 @@ const ENDINGS: &[(&str, &str)] = &[
     ("woff", "font/woff"),
     ("woff2", "font/woff2"),
     ("xls", "application/vnd.ms-excel"),
-    (
-        "xlsx",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    ),
+    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
     ("xz", "application/x-xz"),
     ("zip", "application/zip"),
     ("zst", "application/zstd"),
@@ -104,10 +95,7 @@ pub(super) fn guessed_type(url: &CrawlUrl) -> Option<(&'static str, &'static str
     if name.contains(':') {
         return None;
     }
-    ENDINGS
-        .iter()
-        .find(|(known, _)| known.eq_ignore_ascii_case(ending))
-        .copied()
+    ENDINGS.iter().find(|(known, _)| known.eq_ignore_ascii_case(ending)).copied()
 }
 
 /// Whether a `Content-Type` is among those asked for: `text/html`, `audio/*`, `*/*`. No list asks for
@@ -121,10 +109,9 @@ fn covers(wanted: &str, essence: &str) -> bool {
     let wanted = wanted.trim();
     match wanted.strip_suffix("/*").unwrap_or(wanted) {
         "*" => true,
-        kind if kind.len() < wanted.len() => essence
-            .split('/')
-            .next()
-            .is_some_and(|essence| essence.eq_ignore_ascii_case(kind)),
+        kind if kind.len() < wanted.len() => {
+            essence.split('/').next().is_some_and(|essence| essence.eq_ignore_ascii_case(kind))
+        }
         // The XML writing of HTML is HTML to whoever asks for it.
         "text/html" if essence.eq_ignore_ascii_case("application/xhtml+xml") => true,
         exact => essence.eq_ignore_ascii_case(exact),
@@ -146,10 +133,7 @@ impl Filter for Types {
         match guessed_type(subject.url) {
             Some((ending, guess)) if !is_exempt && !type_wanted(&self.accept, guess) => {
                 let accept = self.accept.join(", ");
-                Verdict::reject(
-                    "types",
-                    format!(".{ending} is {guess}, asked for was {accept}"),
-                )
+                Verdict::reject("types", format!(".{ending} is {guess}, asked for was {accept}"))
             }
             _ => Verdict::Pass,
         }
@@ -167,10 +151,7 @@ mod tests {
 
     #[test]
     fn only_files_of_certainly_another_type_are_rejected() {
-        let filter = Types {
-            accept: accept(&["text/html", "audio/*"]),
-            assets: false,
-        };
+        let filter = Types { accept: accept(&["text/html", "audio/*"]), assets: false };
         let passing = [
             "http://h/",
             "http://h/page.html",
@@ -189,34 +170,20 @@ mod tests {
         }
         let reason = "types: .jpg is image/jpeg, asked for was text/html, audio/*";
         assert_rejects(&filter, link("http://h/a/Photo.JPG?w=200"), reason);
-        for url in [
-            "http://h/a.pdf",
-            "http://h/a.tar.gz",
-            "http://h/style.css",
-            "http://h/v.mp4",
-        ] {
+        for url in ["http://h/a.pdf", "http://h/a.tar.gz", "http://h/style.css", "http://h/v.mp4"] {
             assert_rejects(&filter, link(url), "types: .");
         }
     }
 
     #[test]
     fn what_was_asked_for_in_another_way_passes() {
-        let filter = Types {
-            accept: accept(&["text/html"]),
-            assets: true,
-        };
+        let filter = Types { accept: accept(&["text/html"]), assets: true };
         assert_passes(&filter, embed("http://h/a.png"));
         assert_passes(&filter, seed("http://h/a.png"));
-        let sitemap = Subject {
-            via: Via::Robots,
-            ..link("http://h/sitemap.xml.gz")
-        };
+        let sitemap = Subject { via: Via::Robots, ..link("http://h/sitemap.xml.gz") };
         assert_passes(&filter, sitemap);
         assert_rejects(&filter, link("http://h/a.png"), "types: .png");
-        let everything = Types {
-            accept: Vec::new(),
-            assets: false,
-        };
+        let everything = Types { accept: Vec::new(), assets: false };
         assert_passes(&everything, link("http://h/a.png"));
     }
 
@@ -237,21 +204,13 @@ mod tests {
             (&[], "image/png", true),
         ];
         for (list, content_type, wanted) in rows {
-            assert_eq!(
-                type_wanted(&accept(list), content_type),
-                wanted,
-                "{list:?} {content_type}"
-            );
+            assert_eq!(type_wanted(&accept(list), content_type), wanted, "{list:?} {content_type}");
         }
     }
 
     #[test]
     fn every_ending_is_listed_once_in_lower_case() {
         assert!(ENDINGS.is_sorted_by(|a, b| a.0 < b.0));
-        assert!(
-            ENDINGS
-                .iter()
-                .all(|(ending, _)| !ending.contains(|c: char| c.is_uppercase()))
-        );
+        assert!(ENDINGS.iter().all(|(ending, _)| !ending.contains(|c: char| c.is_uppercase())));
     }
 }

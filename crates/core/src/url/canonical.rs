@@ -81,10 +81,7 @@ pub fn canonicalise(mut url: Url, rules: &UrlRules) -> Result<CrawlUrl, UrlError
     if let Some(path) = changed(url.path(), canonical_path(url.path(), rules)) {
         url.set_path(&path);
     }
-    if let Some(query) = url
-        .query()
-        .and_then(|old| changed(old, canonical_query(old, rules)))
-    {
+    if let Some(query) = url.query().and_then(|old| changed(old, canonical_query(old, rules))) {
         url.set_query(Some(&query));
     }
     if url.query() == Some("") {
@@ -120,8 +117,7 @@ fn settle_host(url: &mut Url) -> Result<(), UrlError> {
     }
     if kept.len() < name.len() {
         let kept = kept.to_owned();
-        url.set_host(Some(&kept))
-            .map_err(|error| UrlError::Invalid(error.to_string()))?;
+        url.set_host(Some(&kept)).map_err(|error| UrlError::Invalid(error.to_string()))?;
     }
     Ok(())
 }
@@ -161,9 +157,7 @@ fn strip_path_sessions<'a>(path: &'a str, rules: &UrlRules) -> Cow<'a, str> {
     let kept = path.split('/').map(|segment| {
         let mut parts = segment.split(';');
         let first = parts.next().unwrap_or_default().to_owned();
-        parts
-            .filter(|part| !is_dropped(part, rules))
-            .fold(first, |kept, part| kept + ";" + part)
+        parts.filter(|part| !is_dropped(part, rules)).fold(first, |kept, part| kept + ";" + part)
     });
     kept.collect::<Vec<_>>().join("/").into()
 }
@@ -185,8 +179,7 @@ fn is_dropped(pair: &str, rules: &UrlRules) -> bool {
     let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
     rules.drop_params.iter().any(|entry| {
         if let Some(start) = entry.strip_suffix('*') {
-            name.get(..start.len())
-                .is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+            name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start))
         } else if let Some(entry) = entry.strip_suffix("=hex32") {
             name.eq_ignore_ascii_case(entry) && is_hex32(value)
         } else {
@@ -237,11 +230,7 @@ fn normal_escapes(text: &str) -> Cow<'_, str> {
 
 /// The byte that the escape at the start of the text stands for, if there is one.
 fn escaped_byte(text: &str) -> Option<u8> {
-    let digit = |at| {
-        text.as_bytes()
-            .get(at)
-            .and_then(|&byte| char::from(byte).to_digit(16))
-    };
+    let digit = |at| text.as_bytes().get(at).and_then(|&byte| char::from(byte).to_digit(16));
     u8::try_from(digit(1)? * 16 + digit(2)?).ok()
 }
 
