@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use url::Host;
 
+use super::reach::host_and_parents;
 use super::{Filter, ScopeError, Subject, Verdict};
 
 #[derive(Debug)]
@@ -23,8 +24,7 @@ impl Blocklist {
     }
 
     fn blocking_entry<'a>(&self, host: &'a str) -> Option<&'a str> {
-        let parents = host.match_indices('.').map(|(dot, _)| host.split_at(dot + 1).1);
-        std::iter::once(host).chain(parents).find(|name| self.hosts.contains(*name))
+        host_and_parents(host).find(|name| self.hosts.contains(*name))
     }
 }
 

@@ -28,6 +28,23 @@ pub enum ScopeMode {
     Any,
 }
 
+impl ScopeMode {
+    /// Every mode, from the narrow to the wide.
+    pub const ALL: [Self; 5] =
+        [Self::Prefix, Self::Host, Self::Subdomains, Self::Domain, Self::Any];
+
+    /// The word for flags and files; the same as serde writes.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Domain => "domain",
+            Self::Subdomains => "subdomains",
+            Self::Prefix => "prefix",
+            Self::Any => "any",
+        }
+    }
+}
+
 /// The filter.
 pub(super) struct Reach {
     area: Area,
@@ -75,7 +92,7 @@ fn folders(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `a.b.c` → `a.b.c`, `b.c`, `c`.
-fn host_and_parents(host: &str) -> impl Iterator<Item = &str> {
+pub(super) fn host_and_parents(host: &str) -> impl Iterator<Item = &str> {
     let parents = host.match_indices('.').map(|(dot, _)| host.split_at(dot + 1).1);
     std::iter::once(host).chain(parents)
 }
@@ -224,6 +241,13 @@ mod tests {
                 "" => assert_passes(&filter, link(target)),
                 _ => assert_rejects(&filter, link(target), reason),
             }
+        }
+    }
+
+    #[test]
+    fn every_mode_has_the_word_that_serde_writes() {
+        for mode in ScopeMode::ALL {
+            assert_eq!(serde_json::to_value(mode).unwrap(), mode.word());
         }
     }
 

@@ -1,5 +1,9 @@
 //! The pipeline as a whole, and what the tests of the single filters share.
 
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
 use super::*;
 use crate::url::UrlRules;
 
@@ -152,4 +156,29 @@ fn a_filter_of_ones_own_can_be_added() {
     filters.push(Box::new(OnlyEven));
     assert_eq!(rejected_by(&filters, link("http://h/a")), "");
     assert_eq!(rejected_by(&filters, link("http://h/ab")), "only-even");
+}
+
+/// Built once: compiling the patterns takes longer than a thousand verdicts.
+static PREFIX_FILTERS: LazyLock<Filters> = LazyLock::new(|| {
+    let seeds = [url("http://h.example/a/")];
+    let input = ScopeInput { mode: ScopeMode::Prefix, ..input(&seeds) };
+    Filters::build(&default_specs(), &input).unwrap()
+});
+
+proptest! {
+    #[test]
+    fn any_url_gets_a_verdict_and_a_reason_in_words(
+        path in "(/[a-z0-9.~%:();=-]{0,9}|/\\PC{0,5}){0,12}",
+        query in "([a-z]{0,5}=?[a-z0-9-]{0,8}&?){0,9}",
+        via in proptest::sample::select(&Via::ALL[..]),
+    ) {
+        let filters = &*PREFIX_FILTERS;
+        let subject = Subject { via, ..link(&format!("http://h.example/{path}?{query}")) };
+        let verdict = filters.judge(&subject);
+        prop_assert_eq!(&verdict, &filters.judge(&subject));
+        if let Verdict::Reject(reason) = verdict {
+            prop_assert!(!reason.detail.is_empty());
+            prop_assert!(filters.names().any(|name| name == reason.filter));
+        }
+    }
 }

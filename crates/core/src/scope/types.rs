@@ -95,8 +95,7 @@ pub(super) fn guessed_type(url: &CrawlUrl) -> Option<(&'static str, &'static str
     if name.contains(':') {
         return None;
     }
-    let at = |entry: &&(&str, &str)| entry.0.eq_ignore_ascii_case(ending);
-    ENDINGS.iter().find(at).copied()
+    ENDINGS.iter().find(|(known, _)| known.eq_ignore_ascii_case(ending)).copied()
 }
 
 /// Whether a `Content-Type` is among those asked for: `text/html`, `audio/*`, `*/*`. No list asks for
@@ -125,6 +124,9 @@ impl Filter for Types {
     }
 
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
+        if self.accept.is_empty() {
+            return Verdict::Pass;
+        }
         // Sitemaps may be compressed; a seed was named on purpose.
         let is_exempt = matches!(subject.via, Via::Seed | Via::Robots | Via::SitemapIndex)
             || (self.assets && subject.via.is_embed());

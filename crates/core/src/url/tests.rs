@@ -44,6 +44,12 @@ fn variants_of_one_page_become_one_url() {
         ("only tracking", "http://h/?fbclid=x", "http://h/"),
         ("tracking without case", "http://h/?UTM_Source=x", "http://h/"),
         ("not quite tracking", "http://h/?utm=x&gclids=y", "http://h/?utm=x&gclids=y"),
+        (
+            "session by name and value",
+            "http://h/t.php?t=1&sid=9682993c8daa2c5497996114facdc805",
+            "http://h/t.php?t=1",
+        ),
+        ("not quite a session", "http://h/?sid=05/12/17", "http://h/?sid=05/12/17"),
         ("session in the path", "http://h/a;jsessionid=1F?b", "http://h/a?b"),
         ("session in a folder", "http://h/a;JSESSIONID=1F/b;v=1", "http://h/a/b;v=1"),
         ("session behind dots", "http://h/a/..;jsessionid=1/b", "http://h/b"),
@@ -56,6 +62,39 @@ fn variants_of_one_page_become_one_url() {
     ];
     for (name, text, expected) in rows {
         assert_eq!(canonical(text), expected, "{name}");
+    }
+}
+
+#[test]
+fn links_resolve_as_browsers_have_it() {
+    let base = Url::parse("https://base.example/dir/page?q").unwrap();
+    let rows = [
+        ("next", "https://base.example/dir/next"),
+        ("", "https://base.example/dir/page?q"),
+        ("?p=2", "https://base.example/dir/page?p=2"),
+        ("//other.example/x", "https://other.example/x"),
+        ("///other.example/x", "https://other.example/x"),
+        (" \\\\\\other.example\\x ", "https://other.example/x"),
+        ("ne\nxt ", "https://base.example/dir/next"),
+        ("https:next", "https://base.example/dir/next"),
+        ("/a^b?c^d", "https://base.example/a%5Eb?c^d"),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(resolve(text, Some(&base), None).unwrap().as_str(), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_query_is_written_in_the_charset_of_its_page() {
+    let rows = [
+        (encoding_rs::UTF_8, "http://h/é?é=†", "http://h/%C3%A9?%C3%A9=%E2%80%A0"),
+        (encoding_rs::WINDOWS_1252, "http://h/é?é=†", "http://h/%C3%A9?%E9=%86"),
+        (encoding_rs::BIG5, "http://h/é?†", "http://h/%C3%A9?%26%238224%3B"),
+        (encoding_rs::UTF_16LE, "http://h/?é", "http://h/?%C3%A9"),
+    ];
+    for (encoding, text, expected) in rows {
+        let url = resolve(text, None, Some(encoding)).unwrap();
+        assert_eq!(url.as_str(), expected, "{}", encoding.name());
     }
 }
 
@@ -231,7 +270,7 @@ fn a_surt_is_the_key_that_replay_tools_look_for() {
         ("http://h/?sid=9682993c8daa2c5497996114facdc805", "h)/"),
     ];
     for (text, expected) in rows {
-        assert_eq!(seed(text, &UrlRules::default()).unwrap().surt(), expected, "{text}");
+        assert_eq!(CrawlUrl::from_canonical(text).unwrap().surt(), expected, "{text}");
     }
 }
 
