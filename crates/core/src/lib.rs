@@ -23,8 +23,10 @@ pub mod robots;
 pub mod scope;
 pub mod time;
 pub mod url;
+pub mod via;
 pub mod workbench;
 
 pub use limits::Limits;
 pub use outcome::{Blame, Failure, FailureClass, Outcome};
 pub use time::Millis;
+pub use via::Via;
