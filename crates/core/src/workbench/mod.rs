@@ -1,7 +1,7 @@
 //! The bench: hosts that have work, grouped by address, and whose turn it is (step 5 of the line).
 //!
 //! Politeness as a state machine. It does not wait, look at a clock, or know urls: time is an
-//! argument, and a host is a number. The frontier lets a host `enter` when it has work and an address,
+//! argument that does not run back, and a host is a number. The frontier lets a host `enter` when it has work and an address,
 //! `lease` picks the next one, the engine says when the request was `sent`, and `settle` takes the
 //! host off the bench and gives its [`HostPace`] back, which says when it may be asked again.
 //!
@@ -50,6 +50,8 @@ mod pace;
 mod rate;
 #[cfg(test)]
 mod simulation;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -293,7 +295,7 @@ impl Workbench {
     /// about: nothing is on the bench, everything is leased, or what is idle waits for a connection.
     /// To be asked again after every other call.
     pub fn next_due(&self, now: Millis) -> Option<Millis> {
-        let due = self.addresses.next_due(now)?;
+        let due = self.addresses.next_due(self.latest.max(now))?;
         Some(due.max(self.rate.due(self.pace.rate)))
     }
 
