@@ -292,3 +292,6 @@ fn smoothed(before: u64, newest: u64) -> u64 {
     }
     before.saturating_mul(3).saturating_add(newest).div_ceil(4)
 }
+
+#[cfg(test)]
+mod tests;
