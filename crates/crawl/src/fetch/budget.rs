@@ -32,7 +32,11 @@ pub(super) struct Budget {
 
 impl Budget {
     pub fn new(limits: &Limits) -> Self {
-        let per_body = units(limits.body_bytes_max.saturating_sub(limits.body_small_bytes_max));
+        let per_body = units(
+            limits
+                .body_bytes_max
+                .saturating_sub(limits.body_small_bytes_max),
+        );
         // `Limits::validate` sees to it already; rounding to units must not undo it.
         let total = units(limits.bodies_bytes_max).max(per_body);
         Self {
@@ -50,7 +54,9 @@ impl Budget {
         }
         self.waits.fetch_add(1, Ordering::Relaxed);
         let permit = places.acquire_many_owned(self.per_body).await;
-        Reservation { _permit: permit.expect("the semaphore is never closed") }
+        Reservation {
+            _permit: permit.expect("the semaphore is never closed"),
+        }
     }
 
     /// How often a large body had to wait for its place.
@@ -87,7 +93,11 @@ mod tests {
     #[tokio::test]
     async fn the_largest_budget_that_can_be_set_fits() {
         let mut limits = Limits::default();
-        for name in ["bodies_bytes_max", "body_bytes_max", "body_decoded_bytes_max"] {
+        for name in [
+            "bodies_bytes_max",
+            "body_bytes_max",
+            "body_decoded_bytes_max",
+        ] {
             limits.set(name, 64 << 30).unwrap();
         }
         Budget::new(&limits).reserve().await;

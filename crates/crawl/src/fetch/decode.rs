@@ -31,7 +31,10 @@ pub struct Decoded<'a> {
 
 /// Takes the encodings that the headers name off `payload`, the last one first.
 pub(super) fn decode<'a>(payload: &'a [u8], headers: &HeaderMap, limits: &Limits) -> Decoded<'a> {
-    let mut decoded = Decoded { body: Cow::Borrowed(payload), note: None };
+    let mut decoded = Decoded {
+        body: Cow::Borrowed(payload),
+        note: None,
+    };
     let encodings = encodings(headers);
     if encodings.len() > LAYERS_MAX {
         decoded.note = Some("more than three content encodings; the body was left as it came");
@@ -45,9 +48,17 @@ pub(super) fn decode<'a>(payload: &'a [u8], headers: &HeaderMap, limits: &Limits
         match take_off(encoding, &decoded.body, bytes_max) {
             // Of two layers that are both cut, the outer one is the cause.
             Ok((body, end)) => {
-                decoded = Decoded { body: Cow::Owned(body), note: decoded.note.or(end.note()) };
+                decoded = Decoded {
+                    body: Cow::Owned(body),
+                    note: decoded.note.or(end.note()),
+                };
             }
-            Err(note) => return Decoded { note: decoded.note.or(Some(note)), ..decoded },
+            Err(note) => {
+                return Decoded {
+                    note: decoded.note.or(Some(note)),
+                    ..decoded
+                };
+            }
         }
     }
     decoded
@@ -57,21 +68,23 @@ pub(super) fn decode<'a>(payload: &'a [u8], headers: &HeaderMap, limits: &Limits
 fn encodings(headers: &HeaderMap) -> Vec<String> {
     let values = headers.get_all(http::header::CONTENT_ENCODING).iter();
     let texts = values.filter_map(|value| value.to_str().ok());
-    let names = texts.flat_map(|text| text.split(',')).map(|name| name.trim().to_ascii_lowercase());
-    names.filter(|name| !matches!(name.as_str(), "" | "identity" | "none")).collect()
+    let names = texts
+        .flat_map(|text| text.split(','))
+        .map(|name| name.trim().to_ascii_lowercase());
+    names
+        .filter(|name| !matches!(name.as_str(), "" | "identity" | "none"))
+        .collect()
 }
 
 fn decoded_bytes_max(sent: usize, limits: &Limits) -> usize {
-    let by_ratio = (sent as u64).saturating_mul(limits.body_ratio_max).max(FREE_BYTES);
+    let by_ratio = (sent as u64)
+        .saturating_mul(limits.body_ratio_max)
+        .max(FREE_BYTES);
     usize::try_from(by_ratio.min(limits.body_decoded_bytes_max)).unwrap_or(usize::MAX)
 }
 
 /// The body with one layer less, or why that layer stays.
-fn take_off(
-    encoding: &str,
-    body: &[u8],
-    bytes_max: usize,
-) -> Result<(Vec<u8>, End), &'static str> {
+fn take_off(encoding: &str, body: &[u8], bytes_max: usize) -> Result<(Vec<u8>, End), &'static str> {
     let (decoded, end) = match encoding {
         "gzip" | "x-gzip" => read_all(MultiGzDecoder::new(body), bytes_max),
         "deflate" => inflate(body, bytes_max),
@@ -127,7 +140,9 @@ impl End {
         match self {
             Self::Whole => None,
             Self::Full => Some("the decoded body is beyond the limits; the rest was left out"),
-            Self::Broken => Some("the encoded body is cut or broken; the rest could not be decoded"),
+            Self::Broken => {
+                Some("the encoded body is cut or broken; the rest could not be decoded")
+            }
         }
     }
 }

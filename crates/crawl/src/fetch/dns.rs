@@ -12,10 +12,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 use std::time::Duration;
 
-use hickory_resolver::TokioResolver;
 use hickory_resolver::config::LookupIpStrategy;
 use hickory_resolver::lookup_ip::LookupIp;
 use hickory_resolver::net::NetError;
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::{ResolverBuilder, TokioResolver};
 use larm_core::{Failure, FailureClass, Limits};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -39,20 +40,11 @@ pub struct Resolved {
 /// Whatever knows addresses: name servers, or a fixed table.
 pub trait Resolve: Send + Sync {
     /// The addresses of `host`, as far as `port` matters to the user's rules.
-    fn resolve<'a>(
-        &'a self,
-        host: &'a str,
-        port: u16,
-    ) -> BoxFuture<'a, Result<Resolved, Failure>>;
+    fn resolve<'a>(&'a self, host: &'a str, port: u16) -> BoxFuture<'a, Result<Resolved, Failure>>;
 }
 
 /// The first address that may be reached, IPv4 before IPv6.
-pub fn admit(
-    guard: &Guard,
-    host: &str,
-    port: u16,
-    resolved: &Resolved,
-) -> Result<IpAddr, Failure> {
+pub fn admit(guard: &Guard, host: &str, port: u16, resolved: &Resolved) -> Result<IpAddr, Failure> {
     let (v4, v6): (Vec<_>, Vec<_>) = resolved.addresses.iter().partition(|ip| ip.is_ipv4());
     let mut refused = None;
     for address in v4.into_iter().chain(v6).copied() {
@@ -103,7 +95,11 @@ impl FromStr for ResolveRule {
 
 /// Host and address may be IPv6 in brackets; the address also without.
 fn split_rule(text: &str) -> Option<(&str, &str, &str)> {
-    let host_end = if text.starts_with('[') { text.find(']')? + 1 } else { text.find(':')? };
+    let host_end = if text.starts_with('[') {
+        text.find(']')? + 1
+    } else {
+        text.find(':')?
+    };
     let (host, rest) = text.split_at(host_end);
     let (port, address) = rest.strip_prefix(':')?.split_once(':')?;
     (!host.is_empty()).then_some((host, port, address))
@@ -125,7 +121,7 @@ impl DnsResolver {
         let places = usize::try_from(limits.dns_lookups_max).unwrap_or(usize::MAX);
         Self {
             rules,
-            servers: servers(limits),
+            servers: system_servers(limits),
             places: Semaphore::new(places.min(Semaphore::MAX_PERMITS)),
             timeout: Duration::from_millis(limits.dns_ms_max),
             clock,
@@ -134,7 +130,11 @@ impl DnsResolver {
 
     async fn ask(&self, host: &str) -> Result<Resolved, Failure> {
         let servers = self.servers.as_ref().map_err(dns_failure)?;
-        let _place = self.places.acquire().await.expect("the semaphore is never closed");
+        let _place = self
+            .places
+            .acquire()
+            .await
+            .expect("the semaphore is never closed");
         // The dot makes the name complete: `com` must not become `com.my-company.example`.
         let lookup = servers.lookup_ip(format!("{}.", bare(host)));
         match timeout(self.timeout, lookup).await {
@@ -148,19 +148,21 @@ impl DnsResolver {
         let now = self.clock.instant_of(self.clock.now());
         let ttl = answer.valid_until().saturating_duration_since(now);
         let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-        Resolved { addresses: answer.iter().collect(), ttl_ms }
+        Resolved {
+            addresses: answer.iter().collect(),
+            ttl_ms,
+        }
     }
 }
 
 impl Resolve for DnsResolver {
-    fn resolve<'a>(
-        &'a self,
-        host: &'a str,
-        port: u16,
-    ) -> BoxFuture<'a, Result<Resolved, Failure>> {
+    fn resolve<'a>(&'a self, host: &'a str, port: u16) -> BoxFuture<'a, Result<Resolved, Failure>> {
         Box::pin(async move {
             match without_asking(host, port, &self.rules) {
-                Some(addresses) => Ok(Resolved { addresses, ttl_ms: FIXED_TTL_MS }),
+                Some(addresses) => Ok(Resolved {
+                    addresses,
+                    ttl_ms: FIXED_TTL_MS,
+                }),
                 None => self.ask(host).await,
             }
         })
@@ -179,21 +181,29 @@ fn without_asking(host: &str, port: u16, rules: &[ResolveRule]) -> Option<Vec<Ip
     host.parse().ok().map(|address| vec![address])
 }
 
-fn servers(limits: &Limits) -> Result<TokioResolver, String> {
-    let unusable = |error: NetError| {
-        format!(
-            "no name server is configured ({error}); name one in /etc/resolv.conf, \
+fn system_servers(limits: &Limits) -> Result<TokioResolver, String> {
+    let builder = TokioResolver::builder_tokio();
+    builder
+        .and_then(|builder| servers(builder, limits))
+        .map_err(|error| {
+            format!(
+                "no name server is configured ({error}); name one in /etc/resolv.conf, \
              or give addresses with --resolve HOST:PORT:ADDR"
-        )
-    };
-    let mut builder = TokioResolver::builder_tokio().map_err(unusable)?;
+            )
+        })
+}
+
+fn servers(
+    mut builder: ResolverBuilder<TokioRuntimeProvider>,
+    limits: &Limits,
+) -> Result<TokioResolver, NetError> {
     let options = builder.options_mut();
     options.cache_size = limits.dns_cached_max;
     options.ip_strategy = LookupIpStrategy::Ipv4thenIpv6;
     // Each look-up may ask for two kinds of address; past this the library would say "busy".
     let requests_max = limits.dns_lookups_max.saturating_mul(2);
     options.max_active_requests = usize::try_from(requests_max).unwrap_or(usize::MAX);
-    builder.build().map_err(unusable)
+    builder.build()
 }
 
 fn explain(error: &NetError) -> String {
@@ -221,21 +231,24 @@ pub struct FixedResolver {
 impl FixedResolver {
     /// A table of host and addresses. Addresses written as such and `localhost` need no row.
     pub fn new<H: AsRef<str>>(rows: impl IntoIterator<Item = (H, Vec<IpAddr>)>) -> Self {
-        let rows = rows.into_iter().map(|(host, addresses)| (bare(host.as_ref()), addresses));
-        Self { addresses: rows.collect() }
+        let rows = rows
+            .into_iter()
+            .map(|(host, addresses)| (bare(host.as_ref()), addresses));
+        Self {
+            addresses: rows.collect(),
+        }
     }
 }
 
 impl Resolve for FixedResolver {
-    fn resolve<'a>(
-        &'a self,
-        host: &'a str,
-        port: u16,
-    ) -> BoxFuture<'a, Result<Resolved, Failure>> {
+    fn resolve<'a>(&'a self, host: &'a str, port: u16) -> BoxFuture<'a, Result<Resolved, Failure>> {
         let known = self.addresses.get(&bare(host)).cloned();
         let found = known.or_else(|| without_asking(host, port, &[]));
         let resolved = found
-            .map(|addresses| Resolved { addresses, ttl_ms: FIXED_TTL_MS })
+            .map(|addresses| Resolved {
+                addresses,
+                ttl_ms: FIXED_TTL_MS,
+            })
             .ok_or_else(|| dns_failure("there is no such name"));
         Box::pin(std::future::ready(resolved))
     }

@@ -34,7 +34,10 @@ impl Framing {
 
 /// Whether `chunked` is the last transfer coding.
 fn is_chunked(headers: &HeaderMap) -> bool {
-    let last = headers.get_all(http::header::TRANSFER_ENCODING).iter().next_back();
+    let last = headers
+        .get_all(http::header::TRANSFER_ENCODING)
+        .iter()
+        .next_back();
     last.and_then(|value| value.to_str().ok())
         .and_then(|value| value.rsplit(',').next())
         .is_some_and(|coding| coding.trim().eq_ignore_ascii_case("chunked"))
@@ -45,7 +48,10 @@ fn is_chunked(headers: &HeaderMap) -> bool {
 pub(super) fn final_head(bytes: &[u8]) -> Option<Range<usize>> {
     let mut start = 0;
     loop {
-        start += bytes[start..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        start += bytes[start..]
+            .iter()
+            .take_while(|byte| matches!(byte, b'\r' | b'\n'))
+            .count();
         let end = start + head_len(&bytes[start..])?;
         if !is_interim(&bytes[start..end]) {
             return Some(start..end);
@@ -69,12 +75,18 @@ fn head_len(bytes: &[u8]) -> Option<usize> {
 
 /// Bytes of the first line, its line feed included.
 fn line_len(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|&byte| byte == b'\n').map(|at| at + 1)
+    bytes
+        .iter()
+        .position(|&byte| byte == b'\n')
+        .map(|at| at + 1)
 }
 
 /// 100 to 199, save 101, which ends HTTP on the connection and is therefore final.
 fn is_interim(head: &[u8]) -> bool {
-    let code = head.split(|&byte| byte == b' ').filter(|part| !part.is_empty()).nth(1);
+    let code = head
+        .split(|&byte| byte == b' ')
+        .filter(|part| !part.is_empty())
+        .nth(1);
     code.is_some_and(|code| code.len() >= 3 && code[0] == b'1' && &code[..3] != b"101")
 }
 
@@ -95,19 +107,33 @@ pub(super) fn extent(bytes: &Bytes, framing: Framing) -> Extent {
         Framing::Length(length) => {
             let wanted = usize::try_from(length).unwrap_or(usize::MAX);
             let end = wanted.min(bytes.len());
-            Extent { end, complete: end == wanted, payload: bytes.slice(..end) }
+            Extent {
+                end,
+                complete: end == wanted,
+                payload: bytes.slice(..end),
+            }
         }
-        Framing::Close => Extent { end: bytes.len(), complete: false, payload: bytes.clone() },
+        Framing::Close => Extent {
+            end: bytes.len(),
+            complete: false,
+            payload: bytes.clone(),
+        },
         Framing::Chunked => unchunk(bytes),
     }
 }
 
 /// Walks the chunks. Whatever breaks off, the part of the payload before it is kept.
 fn unchunk(bytes: &Bytes) -> Extent {
-    let mut payload = Payload { bytes, first: 0..0, joined: Vec::new() };
+    let mut payload = Payload {
+        bytes,
+        first: 0..0,
+        joined: Vec::new(),
+    };
     let mut at = 0;
     let end = loop {
-        let Some((size, data_at)) = chunk_size(bytes, at) else { break None };
+        let Some((size, data_at)) = chunk_size(bytes, at) else {
+            break None;
+        };
         if size == 0 {
             break trailers_end(bytes, data_at);
         }
@@ -119,14 +145,21 @@ fn unchunk(bytes: &Bytes) -> Extent {
         }
     };
     let payload = payload.finish();
-    Extent { end: end.unwrap_or(bytes.len()), complete: end.is_some(), payload }
+    Extent {
+        end: end.unwrap_or(bytes.len()),
+        complete: end.is_some(),
+        payload,
+    }
 }
 
 /// The size of the chunk whose size line starts at `at`, and where its data begins.
 fn chunk_size(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let line = bytes.get(at..)?;
     let len = line_len(line)?;
-    let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let digits = line
+        .iter()
+        .take_while(|byte| byte.is_ascii_hexdigit())
+        .count();
     let digits = std::str::from_utf8(&line[..digits]).ok()?;
     Some((usize::from_str_radix(digits, 16).ok()?, at + len))
 }
@@ -164,14 +197,20 @@ impl Payload<'_> {
             return;
         }
         if self.joined.is_empty() {
-            self.joined.reserve_exact(self.bytes.len() - self.first.start);
-            self.joined.extend_from_slice(&self.bytes[self.first.clone()]);
+            self.joined
+                .reserve_exact(self.bytes.len() - self.first.start);
+            self.joined
+                .extend_from_slice(&self.bytes[self.first.clone()]);
         }
         self.joined.extend_from_slice(&self.bytes[piece]);
     }
 
     fn finish(self) -> Bytes {
-        if self.joined.is_empty() { self.bytes.slice(self.first) } else { self.joined.into() }
+        if self.joined.is_empty() {
+            self.bytes.slice(self.first)
+        } else {
+            self.joined.into()
+        }
     }
 }
 
@@ -182,6 +221,7 @@ mod tests {
     #[test]
     fn the_final_header_block_is_found_behind_interim_ones() {
         const OK: &str = "HTTP/1.1 200 OK\r\nA: b\r\n\r\n";
+        #[rustfmt::skip]
         let rows: &[(&str, String, Option<&str>)] = &[
             ("plain", format!("{OK}body"), Some(OK)),
             ("bare line feeds", "HTTP/1.0 200\nA: b\n\nbody".into(), Some("HTTP/1.0 200\nA: b\n\n")),
@@ -202,6 +242,7 @@ mod tests {
 
     #[test]
     fn a_body_ends_where_its_framing_says() {
+        #[rustfmt::skip]
         let rows: &[(&str, Framing, &str, usize, bool, &str)] = &[
             ("length", Framing::Length(3), "abc", 3, true, "abc"),
             ("length, more came", Framing::Length(3), "abcHTTP", 3, true, "abc"),
@@ -224,8 +265,11 @@ mod tests {
         ];
         for (name, framing, bytes, end, complete, payload) in rows {
             let found = extent(&Bytes::copy_from_slice(bytes.as_bytes()), *framing);
-            let expected =
-                Extent { end: *end, complete: *complete, payload: Bytes::from(payload.to_string()) };
+            let expected = Extent {
+                end: *end,
+                complete: *complete,
+                payload: Bytes::from(payload.to_string()),
+            };
             assert_eq!(found, expected, "{name}");
         }
     }

@@ -23,9 +23,9 @@ mod plan;
 mod pool;
 mod retry_after;
 mod tee;
-mod tls;
 #[cfg(test)]
 mod tests;
+mod tls;
 
 use std::pin::Pin;
 
@@ -33,12 +33,12 @@ use larm_core::{Failure, Millis};
 
 use crate::robots::Permit;
 
+pub use self::http::{FetchCounts, HttpFetch};
 pub use budget::Reservation;
 pub use decode::Decoded;
 pub use dns::{DnsResolver, FixedResolver, Resolve, ResolveRule, Resolved, admit};
 pub use fetched::{Fetched, Truncated};
 pub use guard::{Cidr, Guard};
-pub use self::http::{FetchCounts, HttpFetch};
 pub use plan::FetchPlan;
 pub use retry_after::retry_after_ms;
 
