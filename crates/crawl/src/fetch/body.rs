@@ -25,10 +25,7 @@ pub(super) struct Reading {
 impl Reading {
     /// A body that nobody asked for.
     pub fn unwanted() -> Self {
-        Self {
-            stopped: Some(Truncated::Unwanted),
-            reservation: None,
-        }
+        Self { stopped: Some(Truncated::Unwanted), reservation: None }
     }
 }
 
@@ -55,10 +52,7 @@ enum Progress {
 impl BodyReader<'_, '_> {
     /// Reads until the body ends, or something ends the reading.
     pub async fn read(mut self, mut body: Incoming, budget: &Budget) -> Reading {
-        let free = self
-            .limits
-            .body_small_bytes_max
-            .min(self.limits.body_bytes_max);
+        let free = self.limits.body_small_bytes_max.min(self.limits.body_bytes_max);
         let mut progress = self.read_up_to(free, &mut body).await;
         let mut reservation = None;
         if matches!(progress, Progress::Full) && free < self.limits.body_bytes_max {
@@ -73,19 +67,14 @@ impl BodyReader<'_, '_> {
             Progress::Broken => Some(Truncated::Disconnect),
             Progress::Late => Some(Truncated::Time),
         };
-        Reading {
-            stopped,
-            reservation,
-        }
+        Reading { stopped, reservation }
     }
 
     async fn read_up_to(&mut self, body_bytes_max: u64, body: &mut Incoming) -> Progress {
         let tape_bytes_max = self.head_bytes.saturating_add(bytes(body_bytes_max));
         let deadline = self.clock.instant_of(self.deadline).into();
         let reading = self.fill(tape_bytes_max, body);
-        timeout_at(deadline, reading)
-            .await
-            .unwrap_or(Progress::Late)
+        timeout_at(deadline, reading).await.unwrap_or(Progress::Late)
     }
 
     /// The frames themselves are dropped: their bytes are on the tape.

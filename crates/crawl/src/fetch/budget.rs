@@ -32,11 +32,7 @@ pub(super) struct Budget {
 
 impl Budget {
     pub fn new(limits: &Limits) -> Self {
-        let per_body = units(
-            limits
-                .body_bytes_max
-                .saturating_sub(limits.body_small_bytes_max),
-        );
+        let per_body = units(limits.body_bytes_max.saturating_sub(limits.body_small_bytes_max));
         // `Limits::validate` sees to it already; rounding to units must not undo it.
         let total = units(limits.bodies_bytes_max).max(per_body);
         Self {
@@ -54,9 +50,7 @@ impl Budget {
         }
         self.waits.fetch_add(1, Ordering::Relaxed);
         let permit = places.acquire_many_owned(self.per_body).await;
-        Reservation {
-            _permit: permit.expect("the semaphore is never closed"),
-        }
+        Reservation { _permit: permit.expect("the semaphore is never closed") }
     }
 
     /// How often a large body had to wait for its place.
@@ -71,6 +65,9 @@ fn units(bytes: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+    use std::task::Poll;
+
     use super::*;
 
     #[tokio::test]
@@ -84,7 +81,8 @@ mod tests {
         let budget = Budget::new(&limits);
         let first = budget.reserve().await;
         let mut second = Box::pin(budget.reserve());
-        assert!(futures_poll_once(&mut second).await.is_none());
+        let pending = poll_fn(|cx| Poll::Ready(second.as_mut().poll(cx).is_pending())).await;
+        assert!(pending);
         drop(first);
         second.await;
         assert_eq!(budget.waits(), 1);
@@ -93,22 +91,9 @@ mod tests {
     #[tokio::test]
     async fn the_largest_budget_that_can_be_set_fits() {
         let mut limits = Limits::default();
-        for name in [
-            "bodies_bytes_max",
-            "body_bytes_max",
-            "body_decoded_bytes_max",
-        ] {
+        for name in ["bodies_bytes_max", "body_bytes_max", "body_decoded_bytes_max"] {
             limits.set(name, 64 << 30).unwrap();
         }
         Budget::new(&limits).reserve().await;
-    }
-
-    async fn futures_poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
-        use std::task::Poll;
-        std::future::poll_fn(|cx| match std::pin::Pin::new(&mut *future).poll(cx) {
-            Poll::Ready(output) => Poll::Ready(Some(output)),
-            Poll::Pending => Poll::Ready(None),
-        })
-        .await
     }
 }

@@ -46,16 +46,9 @@ impl Connection {
     ) -> Result<Box<Self>, Failure> {
         let tape = SharedTape::default();
         let stream = TokioIo::new(Tee::new(stream, tape.clone(), clock));
-        let (requests, traffic) = options(limits)
-            .handshake(stream)
-            .await
-            .map_err(|error| failure::answering(&error))?;
-        Ok(Box::new(Self {
-            requests,
-            traffic,
-            ended: false,
-            tape,
-        }))
+        let (requests, traffic) =
+            options(limits).handshake(stream).await.map_err(|error| failure::answering(&error))?;
+        Ok(Box::new(Self { requests, traffic, ended: false, tape }))
     }
 
     /// Sends a request and waits for the headers of its response. The tape starts anew.
@@ -65,9 +58,7 @@ impl Connection {
         limits: &Limits,
         sent: &mut Sent<'_>,
     ) -> hyper::Result<Response<Incoming>> {
-        self.tape
-            .lock()
-            .rewind(bytes(limits.header_bytes_max), bytes(limits.body_bytes_max));
+        self.tape.lock().rewind(bytes(limits.header_bytes_max), bytes(limits.body_bytes_max));
         let response = self.requests.send_request(request);
         self.drive(response, sent).await
     }

@@ -40,12 +40,7 @@ fn tls_name(host: &str, ip: Option<std::net::IpAddr>) -> Result<ServerName<'stat
     if let Some(ip) = ip {
         return Ok(ServerName::IpAddress(ip.into()));
     }
-    let unfit = |_| {
-        Failure::new(
-            FailureClass::Tls,
-            format!("no certificate can be for `{host}`"),
-        )
-    };
+    let unfit = |_| Failure::new(FailureClass::Tls, format!("no certificate can be for `{host}`"));
     ServerName::try_from(host.to_owned()).map_err(unfit)
 }
 
@@ -55,9 +50,8 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Duplex for S {}
 
 /// Connects and, for https, shakes hands. Time is the caller's concern.
 pub(super) async fn dial(target: &Target, tls: &TlsConnector) -> Result<Box<dyn Duplex>, Failure> {
-    let stream = TcpStream::connect(target.peer)
-        .await
-        .map_err(|error| failure::connecting(&error))?;
+    let stream =
+        TcpStream::connect(target.peer).await.map_err(|error| failure::connecting(&error))?;
     // A request is one write; waiting to fill a packet would only delay it. If it cannot be set, the
     // fetch works all the same.
     let _ = stream.set_nodelay(true);
@@ -65,7 +59,5 @@ pub(super) async fn dial(target: &Target, tls: &TlsConnector) -> Result<Box<dyn 
         return Ok(Box::new(stream));
     };
     let stream = tls.connect(name.clone(), stream).await;
-    Ok(Box::new(
-        stream.map_err(|error| failure::shaking_hands(&error))?,
-    ))
+    Ok(Box::new(stream.map_err(|error| failure::shaking_hands(&error))?))
 }

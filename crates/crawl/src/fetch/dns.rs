@@ -23,7 +23,6 @@ use tokio::time::timeout;
 
 use super::guard::bare;
 use super::{BoxFuture, Guard};
-use crate::clock::Clock;
 
 /// How long an answer holds that no name server gave.
 const FIXED_TTL_MS: u64 = 24 * 3600 * 1000;
@@ -95,11 +94,7 @@ impl FromStr for ResolveRule {
 
 /// Host and address may be IPv6 in brackets; the address also without.
 fn split_rule(text: &str) -> Option<(&str, &str, &str)> {
-    let host_end = if text.starts_with('[') {
-        text.find(']')? + 1
-    } else {
-        text.find(':')?
-    };
+    let host_end = if text.starts_with('[') { text.find(']')? + 1 } else { text.find(':')? };
     let (host, rest) = text.split_at(host_end);
     let (port, address) = rest.strip_prefix(':')?.split_once(':')?;
     (!host.is_empty()).then_some((host, port, address))
@@ -112,57 +107,45 @@ pub struct DnsResolver {
     servers: Result<TokioResolver, String>,
     places: Semaphore,
     timeout: Duration,
-    clock: Clock,
 }
 
 impl DnsResolver {
     /// Reads the system's configuration. If there is none, only rules and addresses can be resolved.
-    pub fn new(rules: Vec<ResolveRule>, limits: &Limits, clock: Clock) -> Self {
+    pub fn new(rules: &[ResolveRule], limits: &Limits) -> Self {
         let places = usize::try_from(limits.dns_lookups_max).unwrap_or(usize::MAX);
         Self {
-            rules,
+            rules: rules.to_vec(),
             servers: system_servers(limits),
             places: Semaphore::new(places.min(Semaphore::MAX_PERMITS)),
             timeout: Duration::from_millis(limits.dns_ms_max),
-            clock,
         }
     }
 
     async fn ask(&self, host: &str) -> Result<Resolved, Failure> {
         let servers = self.servers.as_ref().map_err(dns_failure)?;
-        let _place = self
-            .places
-            .acquire()
-            .await
-            .expect("the semaphore is never closed");
+        let _place = self.places.acquire().await.expect("the semaphore is never closed");
         // The dot makes the name complete: `com` must not become `com.my-company.example`.
         let lookup = servers.lookup_ip(format!("{}.", bare(host)));
         match timeout(self.timeout, lookup).await {
-            Ok(Ok(answer)) => Ok(self.resolved(&answer)),
+            Ok(Ok(answer)) => Ok(resolved(&answer)),
             Ok(Err(error)) => Err(dns_failure(explain(&error))),
             Err(_) => Err(dns_failure("the name servers did not answer in time")),
         }
     }
+}
 
-    fn resolved(&self, answer: &LookupIp) -> Resolved {
-        let now = self.clock.instant_of(self.clock.now());
-        let ttl = answer.valid_until().saturating_duration_since(now);
-        let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-        Resolved {
-            addresses: answer.iter().collect(),
-            ttl_ms,
-        }
-    }
+/// The shortest of the records' times holds; those of a cached answer have been counted down.
+fn resolved(answer: &LookupIp) -> Resolved {
+    let ttl_s = answer.as_lookup().answers().iter().map(|record| record.ttl).min();
+    let ttl_ms = u64::from(ttl_s.unwrap_or_default()) * 1_000;
+    Resolved { addresses: answer.iter().collect(), ttl_ms }
 }
 
 impl Resolve for DnsResolver {
     fn resolve<'a>(&'a self, host: &'a str, port: u16) -> BoxFuture<'a, Result<Resolved, Failure>> {
         Box::pin(async move {
             match without_asking(host, port, &self.rules) {
-                Some(addresses) => Ok(Resolved {
-                    addresses,
-                    ttl_ms: FIXED_TTL_MS,
-                }),
+                Some(addresses) => Ok(Resolved { addresses, ttl_ms: FIXED_TTL_MS }),
                 None => self.ask(host).await,
             }
         })
@@ -183,14 +166,12 @@ fn without_asking(host: &str, port: u16, rules: &[ResolveRule]) -> Option<Vec<Ip
 
 fn system_servers(limits: &Limits) -> Result<TokioResolver, String> {
     let builder = TokioResolver::builder_tokio();
-    builder
-        .and_then(|builder| servers(builder, limits))
-        .map_err(|error| {
-            format!(
-                "no name server is configured ({error}); name one in /etc/resolv.conf, \
+    builder.and_then(|builder| servers(builder, limits)).map_err(|error| {
+        format!(
+            "no name server is configured ({error}); name one in /etc/resolv.conf, \
              or give addresses with --resolve HOST:PORT:ADDR"
-            )
-        })
+        )
+    })
 }
 
 fn servers(
@@ -231,12 +212,8 @@ pub struct FixedResolver {
 impl FixedResolver {
     /// A table of host and addresses. Addresses written as such and `localhost` need no row.
     pub fn new<H: AsRef<str>>(rows: impl IntoIterator<Item = (H, Vec<IpAddr>)>) -> Self {
-        let rows = rows
-            .into_iter()
-            .map(|(host, addresses)| (bare(host.as_ref()), addresses));
-        Self {
-            addresses: rows.collect(),
-        }
+        let rows = rows.into_iter().map(|(host, addresses)| (bare(host.as_ref()), addresses));
+        Self { addresses: rows.collect() }
     }
 }
 
@@ -245,10 +222,7 @@ impl Resolve for FixedResolver {
         let known = self.addresses.get(&bare(host)).cloned();
         let found = known.or_else(|| without_asking(host, port, &[]));
         let resolved = found
-            .map(|addresses| Resolved {
-                addresses,
-                ttl_ms: FIXED_TTL_MS,
-            })
+            .map(|addresses| Resolved { addresses, ttl_ms: FIXED_TTL_MS })
             .ok_or_else(|| dns_failure("there is no such name"));
         Box::pin(std::future::ready(resolved))
     }

@@ -13,14 +13,12 @@ pub(super) fn connecting(error: &io::Error) -> Failure {
     use io::ErrorKind as Kind;
     match error.kind() {
         Kind::ConnectionRefused => Failure::new(FailureClass::Refused, "connection refused"),
-        Kind::NetworkUnreachable | Kind::HostUnreachable | Kind::AddrNotAvailable => Failure::new(
-            FailureClass::Unroutable,
-            format!("no route to the host: {error}"),
-        ),
-        Kind::PermissionDenied => Failure::new(
-            FailureClass::Unroutable,
-            "a firewall on this machine forbids it",
-        ),
+        Kind::NetworkUnreachable | Kind::HostUnreachable | Kind::AddrNotAvailable => {
+            Failure::new(FailureClass::Unroutable, format!("no route to the host: {error}"))
+        }
+        Kind::PermissionDenied => {
+            Failure::new(FailureClass::Unroutable, "a firewall on this machine forbids it")
+        }
         Kind::TimedOut => Failure::new(FailureClass::ConnectTimeout, "no answer to connecting"),
         _ => broken(error),
     }
@@ -29,10 +27,9 @@ pub(super) fn connecting(error: &io::Error) -> Failure {
 /// A failure during the TLS handshake.
 pub(super) fn shaking_hands(error: &io::Error) -> Failure {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => Failure::new(
-            FailureClass::Tls,
-            "connection closed during the TLS handshake",
-        ),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
+            Failure::new(FailureClass::Tls, "connection closed during the TLS handshake")
+        }
         _ => tls(error).unwrap_or_else(|| {
             Failure::new(FailureClass::Tls, format!("TLS handshake failed: {error}"))
         }),
@@ -50,10 +47,7 @@ pub(super) fn answering(error: &hyper::Error) -> Failure {
             "connection closed before the response's headers were complete",
         );
     }
-    Failure::new(
-        FailureClass::Protocol,
-        format!("not an HTTP response: {}", in_full(error)),
-    )
+    Failure::new(FailureClass::Protocol, format!("not an HTTP response: {}", in_full(error)))
 }
 
 fn broken(error: &io::Error) -> Failure {

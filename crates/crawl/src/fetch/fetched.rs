@@ -74,9 +74,7 @@ impl Fetched {
 
     /// The first field of this name, where it is UTF-8.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .get(name)
-            .and_then(|value| std::str::from_utf8(value.as_bytes()).ok())
+        self.headers.get(name).and_then(|value| std::str::from_utf8(value.as_bytes()).ok())
     }
 
     /// The body without its content encodings, within the limits. Never fails: a stream that is cut,

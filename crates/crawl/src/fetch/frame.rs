@@ -34,10 +34,7 @@ impl Framing {
 
 /// Whether `chunked` is the last transfer coding.
 fn is_chunked(headers: &HeaderMap) -> bool {
-    let last = headers
-        .get_all(http::header::TRANSFER_ENCODING)
-        .iter()
-        .next_back();
+    let last = headers.get_all(http::header::TRANSFER_ENCODING).iter().next_back();
     last.and_then(|value| value.to_str().ok())
         .and_then(|value| value.rsplit(',').next())
         .is_some_and(|coding| coding.trim().eq_ignore_ascii_case("chunked"))
@@ -48,10 +45,7 @@ fn is_chunked(headers: &HeaderMap) -> bool {
 pub(super) fn final_head(bytes: &[u8]) -> Option<Range<usize>> {
     let mut start = 0;
     loop {
-        start += bytes[start..]
-            .iter()
-            .take_while(|byte| matches!(byte, b'\r' | b'\n'))
-            .count();
+        start += bytes[start..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         let end = start + head_len(&bytes[start..])?;
         if !is_interim(&bytes[start..end]) {
             return Some(start..end);
@@ -75,18 +69,12 @@ fn head_len(bytes: &[u8]) -> Option<usize> {
 
 /// Bytes of the first line, its line feed included.
 fn line_len(bytes: &[u8]) -> Option<usize> {
-    bytes
-        .iter()
-        .position(|&byte| byte == b'\n')
-        .map(|at| at + 1)
+    bytes.iter().position(|&byte| byte == b'\n').map(|at| at + 1)
 }
 
 /// 100 to 199, save 101, which ends HTTP on the connection and is therefore final.
 fn is_interim(head: &[u8]) -> bool {
-    let code = head
-        .split(|&byte| byte == b' ')
-        .filter(|part| !part.is_empty())
-        .nth(1);
+    let code = head.split(|&byte| byte == b' ').filter(|part| !part.is_empty()).nth(1);
     code.is_some_and(|code| code.len() >= 3 && code[0] == b'1' && &code[..3] != b"101")
 }
 
@@ -107,28 +95,16 @@ pub(super) fn extent(bytes: &Bytes, framing: Framing) -> Extent {
         Framing::Length(length) => {
             let wanted = usize::try_from(length).unwrap_or(usize::MAX);
             let end = wanted.min(bytes.len());
-            Extent {
-                end,
-                complete: end == wanted,
-                payload: bytes.slice(..end),
-            }
+            Extent { end, complete: end == wanted, payload: bytes.slice(..end) }
         }
-        Framing::Close => Extent {
-            end: bytes.len(),
-            complete: false,
-            payload: bytes.clone(),
-        },
+        Framing::Close => Extent { end: bytes.len(), complete: false, payload: bytes.clone() },
         Framing::Chunked => unchunk(bytes),
     }
 }
 
 /// Walks the chunks. Whatever breaks off, the part of the payload before it is kept.
 fn unchunk(bytes: &Bytes) -> Extent {
-    let mut payload = Payload {
-        bytes,
-        first: 0..0,
-        joined: Vec::new(),
-    };
+    let mut payload = Payload { bytes, first: 0..0, joined: Vec::new() };
     let mut at = 0;
     let end = loop {
         let Some((size, data_at)) = chunk_size(bytes, at) else {
@@ -145,21 +121,14 @@ fn unchunk(bytes: &Bytes) -> Extent {
         }
     };
     let payload = payload.finish();
-    Extent {
-        end: end.unwrap_or(bytes.len()),
-        complete: end.is_some(),
-        payload,
-    }
+    Extent { end: end.unwrap_or(bytes.len()), complete: end.is_some(), payload }
 }
 
 /// The size of the chunk whose size line starts at `at`, and where its data begins.
 fn chunk_size(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let line = bytes.get(at..)?;
     let len = line_len(line)?;
-    let digits = line
-        .iter()
-        .take_while(|byte| byte.is_ascii_hexdigit())
-        .count();
+    let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     let digits = std::str::from_utf8(&line[..digits]).ok()?;
     Some((usize::from_str_radix(digits, 16).ok()?, at + len))
 }
@@ -197,20 +166,14 @@ impl Payload<'_> {
             return;
         }
         if self.joined.is_empty() {
-            self.joined
-                .reserve_exact(self.bytes.len() - self.first.start);
-            self.joined
-                .extend_from_slice(&self.bytes[self.first.clone()]);
+            self.joined.reserve_exact(self.bytes.len() - self.first.start);
+            self.joined.extend_from_slice(&self.bytes[self.first.clone()]);
         }
         self.joined.extend_from_slice(&self.bytes[piece]);
     }
 
     fn finish(self) -> Bytes {
-        if self.joined.is_empty() {
-            self.bytes.slice(self.first)
-        } else {
-            self.joined.into()
-        }
+        if self.joined.is_empty() { self.bytes.slice(self.first) } else { self.joined.into() }
     }
 }
 
@@ -224,9 +187,17 @@ mod tests {
         #[rustfmt::skip]
         let rows: &[(&str, String, Option<&str>)] = &[
             ("plain", format!("{OK}body"), Some(OK)),
-            ("bare line feeds", "HTTP/1.0 200\nA: b\n\nbody".into(), Some("HTTP/1.0 200\nA: b\n\n")),
+            (
+                "bare line feeds",
+                "HTTP/1.0 200\nA: b\n\nbody".into(),
+                Some("HTTP/1.0 200\nA: b\n\n"),
+            ),
             ("100", format!("HTTP/1.1 100 Continue\r\n\r\n{OK}"), Some(OK)),
-            ("103 and 102", format!("HTTP/1.1 103 X\r\nLink: a\r\n\r\nHTTP/1.1 102\r\n\r\n{OK}"), Some(OK)),
+            (
+                "103 and 102",
+                format!("HTTP/1.1 103 X\r\nLink: a\r\n\r\nHTTP/1.1 102\r\n\r\n{OK}"),
+                Some(OK),
+            ),
             ("101 is final", "HTTP/1.1 101 X\r\n\r\nrest".into(), Some("HTTP/1.1 101 X\r\n\r\n")),
             ("leading empty lines", format!("\r\n\n{OK}"), Some(OK)),
             ("no fields", "HTTP/1.1 404\r\n\r\n".into(), Some("HTTP/1.1 404\r\n\r\n")),
@@ -255,7 +226,14 @@ mod tests {
             ("extension", Framing::Chunked, "3;a=\"b\"\r\nabc\r\n0\r\n\r\n", 19, true, "abc"),
             ("trailers", Framing::Chunked, "0\r\nA: b\r\nC: d\r\n\r\nx", 17, true, ""),
             ("junk behind", Framing::Chunked, "0\r\n\r\njunk", 5, true, ""),
-            ("hex in both cases", Framing::Chunked, "A\r\n0123456789\r\na\r\n0123", 22, false, "01234567890123"),
+            (
+                "hex in both cases",
+                Framing::Chunked,
+                "A\r\n0123456789\r\na\r\n0123",
+                22,
+                false,
+                "01234567890123",
+            ),
             ("cut in data", Framing::Chunked, "5\r\nabc", 6, false, "abc"),
             ("cut in a size", Framing::Chunked, "3\r\nabc\r\n1", 9, false, "abc"),
             ("cut before the end", Framing::Chunked, "3\r\nabc\r\n0\r\n", 11, false, "abc"),
@@ -298,5 +276,42 @@ mod tests {
         let bytes = Bytes::from_static(b"3\r\nabc\r\n0\r\n\r\n");
         let found = extent(&bytes, Framing::Chunked);
         assert_eq!(found.payload.as_ptr(), bytes[3..].as_ptr());
+    }
+
+    fn chunked(chunks: &[Vec<u8>]) -> Vec<u8> {
+        let mut wire = Vec::new();
+        for chunk in chunks {
+            wire.extend(format!("{:x}\r\n", chunk.len()).into_bytes());
+            wire.extend(chunk);
+            wire.extend(b"\r\n");
+        }
+        [wire, b"0\r\n\r\n".to_vec()].concat()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn chunks_come_apart_again_wherever_they_are_cut(
+            chunks: Vec<[u8; 5]>,
+            cut: proptest::sample::Index,
+        ) {
+            let chunks: Vec<Vec<u8>> = chunks.iter().map(|chunk| chunk.to_vec()).collect();
+            let (wire, plain) = (Bytes::from(chunked(&chunks)), chunks.concat());
+            let whole = extent(&wire, Framing::Chunked);
+            let expected = Extent { end: wire.len(), complete: true, payload: plain.clone().into() };
+            assert_eq!(whole, expected);
+            let part = extent(&wire.slice(..cut.index(wire.len())), Framing::Chunked);
+            assert!(!part.complete && plain.starts_with(&part.payload));
+        }
+
+        #[test]
+        fn any_bytes_have_an_extent(bytes: Vec<u8>, length: u64) {
+            let bytes = Bytes::from(bytes);
+            for framing in [Framing::Length(length), Framing::Chunked, Framing::Close] {
+                let found = extent(&bytes, framing);
+                assert!(found.end <= bytes.len() && found.payload.len() <= found.end);
+            }
+            let head = final_head(&bytes);
+            assert!(head.is_none_or(|head| head.start < head.end && head.end <= bytes.len()));
+        }
     }
 }

@@ -30,18 +30,11 @@ impl Guard {
     /// A guard for a crawl with these seeds (host and port), networks and look-up rules.
     pub fn new<H: AsRef<str>>(
         seeds: impl IntoIterator<Item = (H, u16)>,
-        allowed: Vec<Cidr>,
-        rules: Vec<ResolveRule>,
+        allowed: &[Cidr],
+        rules: &[ResolveRule],
     ) -> Self {
-        let seeds = seeds
-            .into_iter()
-            .map(|(host, port)| (bare(host.as_ref()), port))
-            .collect();
-        Self {
-            seeds,
-            allowed,
-            rules,
-        }
+        let seeds = seeds.into_iter().map(|(host, port)| (bare(host.as_ref()), port)).collect();
+        Self { seeds, allowed: allowed.to_vec(), rules: rules.to_vec() }
     }
 
     /// Whether `host` on `port` may be reached at `address`; if not, why.
@@ -51,17 +44,12 @@ impl Guard {
         };
         let host = bare(host);
         let allowed = self.allowed.iter().any(|network| network.contains(address))
-            || self
-                .rules
-                .iter()
-                .any(|rule| rule.gives(&host, port, address))
+            || self.rules.iter().any(|rule| rule.gives(&host, port, address))
             || (self.names_or_writes(&host, address, kind) && self.seeds.contains(&(host, port)));
         if allowed {
             return Ok(());
         }
-        Err(format!(
-            "{address} is {kind}, and no seed, --resolve or --allow-private names it"
-        ))
+        Err(format!("{address} is {kind}, and no seed, --resolve or --allow-private names it"))
     }
 
     /// What a seed's own host may lead to, beyond public addresses.
@@ -75,10 +63,7 @@ impl Guard {
 
 /// A host as it is compared: lower case, no brackets, no dot at the end.
 pub(super) fn bare(host: &str) -> String {
-    let host = host
-        .strip_prefix('[')
-        .and_then(|host| host.strip_suffix(']'))
-        .unwrap_or(host);
+    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 
@@ -161,10 +146,8 @@ const V6: &[(Ipv6Addr, u8, Kind)] = &[
 ];
 
 /// All that is given out to the public (RFC 4291 section 2.4, IANA).
-const GLOBAL_UNICAST: Cidr = Cidr {
-    address: IpAddr::V6(Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0)),
-    bits: 3,
-};
+const GLOBAL_UNICAST: Cidr =
+    Cidr { address: IpAddr::V6(Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0)), bits: 3 };
 
 impl Kind {
     /// What is special about an address; `None` if it is public.
@@ -180,22 +163,14 @@ impl Kind {
 
     fn of_v4(address: Ipv4Addr) -> Option<Self> {
         let fits = |&&(network, bits, _): &&(Ipv4Addr, u8, Self)| {
-            Cidr {
-                address: network.into(),
-                bits,
-            }
-            .contains(address.into())
+            Cidr { address: network.into(), bits }.contains(address.into())
         };
         V4.iter().find(fits).map(|&(_, _, kind)| kind)
     }
 
     fn of_v6(address: Ipv6Addr) -> Option<Self> {
         let fits = |&&(network, bits, _): &&(Ipv6Addr, u8, Self)| {
-            Cidr {
-                address: network.into(),
-                bits,
-            }
-            .contains(address.into())
+            Cidr { address: network.into(), bits }.contains(address.into())
         };
         let kind = V6.iter().find(fits).map(|&(_, _, kind)| kind);
         kind.or_else(|| (!GLOBAL_UNICAST.contains(address.into())).then_some(Self::Reserved))
@@ -246,17 +221,11 @@ impl FromStr for Cidr {
     /// `ADDRESS/BITS`, or an address alone.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not a network; write it like 10.0.0.0/8 or fd00::/8");
-        let (address, bits) = text
-            .split_once('/')
-            .map_or((text, None), |(a, b)| (a, Some(b)));
+        let (address, bits) = text.split_once('/').map_or((text, None), |(a, b)| (a, Some(b)));
         let address: IpAddr = address.parse().map_err(|_| wrong())?;
         let bits_max = if address.is_ipv4() { 32 } else { 128 };
         let bits = bits.map_or(Ok(bits_max), str::parse).map_err(|_| wrong())?;
-        if bits <= bits_max {
-            Ok(Self { address, bits })
-        } else {
-            Err(wrong())
-        }
+        if bits <= bits_max { Ok(Self { address, bits }) } else { Err(wrong()) }
     }
 }
 

@@ -80,7 +80,7 @@ struct Turn<'a> {
     notes: Vec<&'static str>,
 }
 
-/// No response, and whether the server may have seen the request.
+/// No response, and whether that is because the connection had died before the request.
 struct Unanswered {
     failure: Failure,
     connection_was_dead: bool,
@@ -88,10 +88,7 @@ struct Unanswered {
 
 impl From<Failure> for Unanswered {
     fn from(failure: Failure) -> Self {
-        Self {
-            failure,
-            connection_was_dead: false,
-        }
+        Self { failure, connection_was_dead: false }
     }
 }
 
@@ -136,19 +133,12 @@ impl HttpFetch {
         let started = self.clock.now();
         let deadline = started.after(self.limits.fetch_ms_max);
         let target = Target::of(permit)?;
-        let mut turn = Turn {
-            url: permit.url(),
-            target,
-            sent,
-            started,
-            deadline,
-            notes: Vec::new(),
-        };
+        let mut turn =
+            Turn { url: permit.url(), target, sent, started, deadline, notes: Vec::new() };
         if let Some(connection) = self.idle_connection(&turn.target).await {
             match self.exchange(connection, &mut turn).await {
                 Err(unanswered) if unanswered.connection_was_dead => {
-                    turn.notes
-                        .push("the idle connection was dead, connected anew");
+                    turn.notes.push("the idle connection was dead, connected anew");
                 }
                 result => return result.map_err(|unanswered| unanswered.failure),
             }
@@ -159,12 +149,9 @@ impl HttpFetch {
     }
 
     async fn idle_connection(&self, target: &Target) -> Option<Box<Connection>> {
-        let mut connection = self
-            .pool
-            .take(&target.origin, target.peer, self.clock.now())?;
+        let mut connection = self.pool.take(&target.origin, target.peer, self.clock.now())?;
         let reusable = connection.is_reusable().await;
-        self.reused
-            .fetch_add(u64::from(reusable), Ordering::Relaxed);
+        self.reused.fetch_add(u64::from(reusable), Ordering::Relaxed);
         reusable.then_some(connection)
     }
 
@@ -202,18 +189,11 @@ impl HttpFetch {
             Reading::unwanted()
         };
         let tape = std::mem::take(&mut *connection.tape.lock());
-        let answer = Answer {
-            parts,
-            tape,
-            head_bytes,
-            framing,
-            reading,
-        };
+        let answer = Answer { parts, tape, head_bytes, framing, reading };
         let fetched = self.assemble(answer, turn);
         if fetched.truncated.is_none() && connection.is_reusable().await {
             let Target { origin, peer, .. } = &turn.target;
-            self.pool
-                .put(origin.clone(), *peer, connection, self.clock.now());
+            self.pool.put(origin.clone(), *peer, connection, self.clock.now());
         }
         Ok(fetched)
     }
@@ -242,31 +222,19 @@ impl HttpFetch {
     fn unanswered(&self, tape: &Tape, error: &hyper::Error) -> Unanswered {
         let protocol = |detail: String| Failure::new(FailureClass::Protocol, detail);
         let failure = if tape.overflowed {
-            protocol(format!(
-                "header block longer than {} bytes",
-                self.limits.header_bytes_max
-            ))
+            protocol(format!("header block longer than {} bytes", self.limits.header_bytes_max))
         } else if tape.sent.is_none() && !tape.response.is_empty() {
             protocol("the server spoke before it was asked".to_owned())
         } else {
             failure::answering(error)
         };
         let connection_was_dead = tape.response.is_empty() || tape.sent.is_none();
-        Unanswered {
-            failure,
-            connection_was_dead,
-        }
+        Unanswered { failure, connection_was_dead }
     }
 
     /// The body is cut out of what is on the tape, so that archive and payload always agree.
     fn assemble(&self, answer: Answer, turn: &mut Turn<'_>) -> Fetched {
-        let Answer {
-            parts,
-            tape,
-            head_bytes,
-            framing,
-            reading,
-        } = answer;
+        let Answer { parts, tape, head_bytes, framing, reading } = answer;
         let wire = Bytes::from(tape.response);
         let body_bytes_max = match reading.stopped {
             Some(Truncated::Unwanted) => 0,
@@ -276,11 +244,7 @@ impl HttpFetch {
             wire.slice(head_bytes..wire.len().min(head_bytes.saturating_add(body_bytes_max)));
         let extent = frame::extent(&body, framing);
         let raw = wire.slice(..head_bytes + extent.end);
-        let truncated = if extent.complete {
-            None
-        } else {
-            reading.stopped
-        };
+        let truncated = if extent.complete { None } else { reading.stopped };
         let mut notes = std::mem::take(&mut turn.notes);
         if truncated.is_none() && raw.len() < wire.len() {
             notes.push("more bytes came after the end of the response; they were dropped");
@@ -316,18 +280,12 @@ impl HttpFetch {
 /// Takes interim responses off the tape, and gives the length of the final header block.
 fn cut_head(tape: &mut Tape) -> Result<usize, Failure> {
     let head = frame::final_head(&tape.response).ok_or_else(|| {
-        Failure::new(
-            FailureClass::Protocol,
-            "the end of the header block cannot be found",
-        )
+        Failure::new(FailureClass::Protocol, "the end of the header block cannot be found")
     })?;
     tape.response.drain(..head.start);
     Ok(head.len())
 }
 
 fn content_type(parts: &Parts) -> Option<&str> {
-    parts
-        .headers
-        .get(http::header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
+    parts.headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok())
 }

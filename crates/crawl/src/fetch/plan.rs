@@ -38,15 +38,8 @@ impl Default for FetchPlan {
 }
 
 /// Fields that belong to the connection and would break it.
-const OURS_ALONE: &[&str] = &[
-    "host",
-    "connection",
-    "content-length",
-    "transfer-encoding",
-    "upgrade",
-    "expect",
-    "te",
-];
+const OURS_ALONE: &[&str] =
+    &["host", "connection", "content-length", "transfer-encoding", "upgrade", "expect", "te"];
 
 const ACCEPTED: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const ENCODINGS: &str = "gzip, deflate, br, zstd";
@@ -78,12 +71,7 @@ impl RequestHead {
 
     /// The request for `url`: path and query in the request line, the host first among the fields.
     pub fn request<B: Default>(&self, url: &CrawlUrl) -> Result<http::Request<B>, Failure> {
-        let unfit = |_| {
-            Failure::new(
-                FailureClass::Protocol,
-                "the URL does not fit into a request",
-            )
-        };
+        let unfit = |_| Failure::new(FailureClass::Protocol, "the URL does not fit into a request");
         let mut request = http::Request::new(B::default());
         *request.uri_mut() =
             Uri::try_from(url.path_and_query()).map_err(|e| unfit(e.to_string()))?;
@@ -96,9 +84,7 @@ impl RequestHead {
 
 /// Host, and the port where it is not the scheme's own.
 fn authority(url: &CrawlUrl) -> &str {
-    url.origin()
-        .split_once("://")
-        .map_or(url.host(), |(_, authority)| authority)
+    url.origin().split_once("://").map_or(url.host(), |(_, authority)| authority)
 }
 
 fn field(name: &str, text: &str) -> Result<(HeaderName, HeaderValue)> {
@@ -125,12 +111,7 @@ pub(super) struct Wanted {
 
 impl Wanted {
     pub fn new(accept: &[String]) -> Self {
-        Self {
-            patterns: accept
-                .iter()
-                .map(|pattern| pattern.trim().to_lowercase())
-                .collect(),
-        }
+        Self { patterns: accept.iter().map(|pattern| pattern.trim().to_lowercase()).collect() }
     }
 
     /// Whether the body of `url` with this `Content-Type` is to be read. One without a type is.
@@ -138,12 +119,7 @@ impl Wanted {
         let Some(content_type) = content_type else {
             return true;
         };
-        let kind = content_type
-            .split(';')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_lowercase();
+        let kind = content_type.split(';').next().unwrap_or_default().trim().to_lowercase();
         self.patterns.is_empty()
             || kind.is_empty()
             || carries_links(&kind)
@@ -158,11 +134,7 @@ fn carries_links(kind: &str) -> bool {
 
 /// Sitemaps travel under many types: as text, as gzip, as bytes.
 fn is_robots_or_sitemap(path: &str) -> bool {
-    let name = path
-        .rsplit('/')
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     path == "/robots.txt"
         || name.contains("sitemap")
         || name.ends_with(".xml")
@@ -234,41 +206,20 @@ mod tests {
     #[test]
     fn header_fields_of_the_plan_replace_defaults_and_keep_their_number() {
         let headers = [("accept", "audio/*"), ("X-Key", "1"), ("X-Key", "2")];
-        let headers = headers
-            .map(|(name, text)| (name.to_owned(), text.to_owned()))
-            .to_vec();
-        let head = RequestHead::new(&FetchPlan {
-            headers,
-            ..FetchPlan::default()
-        })
-        .unwrap();
-        assert_eq!(
-            head.fields.get_all("accept").iter().collect::<Vec<_>>(),
-            ["audio/*"]
-        );
-        assert_eq!(
-            head.fields.get_all("x-key").iter().collect::<Vec<_>>(),
-            ["1", "2"]
-        );
+        let headers = headers.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec();
+        let head = RequestHead::new(&FetchPlan { headers, ..FetchPlan::default() }).unwrap();
+        assert_eq!(head.fields.get_all("accept").iter().collect::<Vec<_>>(), ["audio/*"]);
+        assert_eq!(head.fields.get_all("x-key").iter().collect::<Vec<_>>(), ["1", "2"]);
     }
 
     #[test]
     fn header_fields_that_would_break_the_request_are_refused() {
-        for (name, text) in [
-            ("Host", "x"),
-            ("content-length", "5"),
-            ("a b", "x"),
-            ("a", "x\r\ny: z"),
-        ] {
+        for (name, text) in
+            [("Host", "x"), ("content-length", "5"), ("a b", "x"), ("a", "x\r\ny: z")]
+        {
             let headers = vec![(name.to_owned(), text.to_owned())];
-            let plan = FetchPlan {
-                headers,
-                ..FetchPlan::default()
-            };
-            assert!(
-                matches!(RequestHead::new(&plan), Err(Error::Plan(_))),
-                "{name}: {text:?}"
-            );
+            let plan = FetchPlan { headers, ..FetchPlan::default() };
+            assert!(matches!(RequestHead::new(&plan), Err(Error::Plan(_))), "{name}: {text:?}");
         }
     }
 }

@@ -102,14 +102,7 @@ impl<C> Idle<C> {
         self.entries_ever += 1;
         let since = (now, self.entries_ever);
         self.by_age.insert(since, origin.clone());
-        self.by_origin.insert(
-            origin,
-            Entry {
-                connection,
-                peer,
-                since,
-            },
-        );
+        self.by_origin.insert(origin, Entry { connection, peer, since });
     }
 
     fn remove(&mut self, origin: &str) -> Option<Entry<C>> {
@@ -136,11 +129,7 @@ mod tests {
         SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 80);
 
     fn pool(connections_idle_max: u64, connection_idle_ms_max: u64) -> Pool<u32> {
-        Pool::new(&Limits {
-            connections_idle_max,
-            connection_idle_ms_max,
-            ..Limits::default()
-        })
+        Pool::new(&Limits { connections_idle_max, connection_idle_ms_max, ..Limits::default() })
     }
 
     #[test]
@@ -153,11 +142,7 @@ mod tests {
         pool.put("http://a".into(), PEER, 2, Millis(0));
         let elsewhere = SocketAddr::new("127.0.0.2".parse().unwrap(), 80);
         assert_eq!(pool.take("http://a", elsewhere, Millis(1)), None);
-        assert_eq!(
-            pool.take("http://a", PEER, Millis(1)),
-            None,
-            "closed, not kept"
-        );
+        assert_eq!(pool.take("http://a", PEER, Millis(1)), None, "closed, not kept");
     }
 
     #[test]

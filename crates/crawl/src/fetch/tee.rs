@@ -75,10 +75,7 @@ impl Tape {
     /// More bytes than a header block may have, and still no end of one. Interim responses count, so
     /// that a server cannot go on with them for ever.
     fn is_head_too_long(&mut self) -> bool {
-        if self
-            .head_bytes_max
-            .is_none_or(|max| self.response.len() <= max)
-        {
+        if self.head_bytes_max.is_none_or(|max| self.response.len() <= max) {
             return false;
         }
         self.overflowed = frame::final_head(&self.response).is_none();
@@ -112,11 +109,7 @@ pub(super) struct Tee<S> {
 
 impl<S> Tee<S> {
     pub fn new(stream: S, tape: SharedTape, clock: Clock) -> Self {
-        Self {
-            stream,
-            tape,
-            clock,
-        }
+        Self { stream, tape, clock }
     }
 }
 
@@ -138,10 +131,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tee<S> {
                 self.tape.lock().abrupt = true;
             }
             Err(error) => return Poll::Ready(Err(error)),
-            Ok(()) => self
-                .tape
-                .lock()
-                .hear(&buffer.filled()[before..], self.clock.now()),
+            Ok(()) => self.tape.lock().hear(&buffer.filled()[before..], self.clock.now()),
         }
         Poll::Ready(Ok(()))
     }
@@ -154,10 +144,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Tee<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
-        self.tape
-            .lock()
-            .request
-            .extend_from_slice(&bytes[..written]);
+        self.tape.lock().request.extend_from_slice(&bytes[..written]);
         Poll::Ready(Ok(written))
     }
 
@@ -221,10 +208,6 @@ mod tests {
             tape.hear(&[0; 1_000], Millis(1));
         }
         assert_eq!(tape.response.len(), 20_000);
-        assert!(
-            tape.response.capacity() <= 20_000,
-            "{}",
-            tape.response.capacity()
-        );
+        assert!(tape.response.capacity() <= 20_000, "{}", tape.response.capacity());
     }
 }

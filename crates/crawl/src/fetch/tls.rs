@@ -38,9 +38,7 @@ pub(super) fn connector(plan: &FetchPlan) -> Result<TlsConnector> {
 }
 
 fn roots(ca_file: Option<&Path>) -> Result<RootCertStore> {
-    let mut roots = RootCertStore {
-        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-    };
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     // The system's own authorities are a courtesy: a machine without any, or with a broken one, still
     // reaches the public web.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -56,16 +54,10 @@ fn add_file(roots: &mut RootCertStore, path: &Path) -> Result<()> {
     let mut found = 0;
     for certificate in CertificateDer::pem_slice_iter(&pem) {
         let certificate = certificate.map_err(|error| unusable(format!("not PEM: {error}")))?;
-        roots
-            .add(certificate)
-            .map_err(|error| unusable(error.to_string()))?;
+        roots.add(certificate).map_err(|error| unusable(error.to_string()))?;
         found += 1;
     }
-    if found == 0 {
-        Err(unusable("holds no certificate".to_owned()))
-    } else {
-        Ok(())
-    }
+    if found == 0 { Err(unusable("holds no certificate".to_owned())) } else { Ok(()) }
 }
 
 /// Takes any certificate, whoever signed it, for any name, at any time. The handshake's signature is
@@ -77,9 +69,7 @@ struct AnyCertificate {
 
 impl AnyCertificate {
     fn new(provider: &CryptoProvider) -> Self {
-        Self {
-            algorithms: provider.signature_verification_algorithms,
-        }
+        Self { algorithms: provider.signature_verification_algorithms }
     }
 }
 

@@ -56,17 +56,13 @@ fn rules_come_first_then_addresses_then_localhost() {
     ];
     for (host, port, expected) in rows {
         let expected = expected.map(|list| list.iter().map(|text| ip(text)).collect::<Vec<_>>());
-        assert_eq!(
-            without_asking(host, *port, &rules),
-            expected,
-            "{host}:{port}"
-        );
+        assert_eq!(without_asking(host, *port, &rules), expected, "{host}:{port}");
     }
 }
 
 #[test]
 fn the_first_address_that_may_be_reached_is_admitted() {
-    let guard = Guard::new([("seed", 80)], Vec::new(), Vec::new());
+    let guard = Guard::new([("seed", 80)], &[], &[]);
     #[rustfmt::skip]
     let rows: &[(&str, &[&str], Result<&str, FailureClass>)] = &[
         ("h", &["2606:4700::1", "1.1.1.1"], Ok("1.1.1.1")),
@@ -79,10 +75,7 @@ fn the_first_address_that_may_be_reached_is_admitted() {
     ];
     for (host, addresses, expected) in rows {
         let addresses = addresses.iter().map(|text| ip(text)).collect();
-        let resolved = Resolved {
-            addresses,
-            ttl_ms: 1,
-        };
+        let resolved = Resolved { addresses, ttl_ms: 1 };
         let admitted = admit(&guard, host, 80, &resolved).map_err(|failure| failure.class);
         assert_eq!(admitted, expected.map(ip), "{host} {resolved:?}");
     }
@@ -91,38 +84,23 @@ fn the_first_address_that_may_be_reached_is_admitted() {
 #[tokio::test]
 async fn a_fixed_table_answers_for_its_names_only() {
     let resolver = FixedResolver::new([("A.example", vec![ip("10.0.0.1")])]);
-    assert_eq!(
-        resolver.resolve("a.example", 80).await.unwrap().addresses,
-        [ip("10.0.0.1")]
-    );
-    assert_eq!(
-        resolver.resolve("[::1]", 80).await.unwrap().addresses,
-        [ip("::1")]
-    );
-    assert_eq!(
-        resolver.resolve("b.example", 80).await.unwrap_err().class,
-        FailureClass::Dns
-    );
+    assert_eq!(resolver.resolve("a.example", 80).await.unwrap().addresses, [ip("10.0.0.1")]);
+    assert_eq!(resolver.resolve("[::1]", 80).await.unwrap().addresses, [ip("::1")]);
+    assert_eq!(resolver.resolve("b.example", 80).await.unwrap_err().class, FailureClass::Dns);
 }
 
 #[tokio::test]
 async fn without_name_servers_addresses_still_resolve_and_names_say_what_to_do() {
-    let mut resolver = DnsResolver::new(Vec::new(), &Limits::default(), Clock::start());
+    let mut resolver = DnsResolver::new(&[], &Limits::default());
     resolver.servers = Err("no name server is configured; use --resolve".to_owned());
-    assert_eq!(
-        resolver.resolve("127.0.0.1", 80).await.unwrap().addresses,
-        [ip("127.0.0.1")]
-    );
+    assert_eq!(resolver.resolve("127.0.0.1", 80).await.unwrap().addresses, [ip("127.0.0.1")]);
     let failure = resolver.resolve("example.com", 80).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Dns);
     assert!(failure.detail.contains("--resolve"), "{failure}");
 }
 
 /// A name server that knows a few names, whatever search domain is appended to them.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a server needs a life of its own beside the test"
-)]
+#[expect(clippy::disallowed_methods, reason = "a server needs a life of its own beside the test")]
 async fn name_server() -> std::net::SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let address = socket.local_addr().unwrap();
@@ -166,7 +144,7 @@ async fn resolver(limits: &Limits) -> DnsResolver {
     let search = vec!["search.example.".parse().unwrap()];
     let config = ResolverConfig::from_parts(None, search, vec![server]);
     let builder = Resolver::builder_with_config(config, TokioRuntimeProvider::default());
-    let mut resolver = DnsResolver::new(Vec::new(), limits, Clock::start());
+    let mut resolver = DnsResolver::new(&[], limits);
     resolver.servers = servers(builder, limits).map_err(|error| error.to_string());
     resolver
 }
@@ -186,11 +164,7 @@ async fn name_servers_are_asked_for_ipv4_first_and_for_complete_names() {
         match (resolver.resolve(host, 80).await, expected) {
             (Ok(resolved), Ok(address)) => {
                 assert_eq!(resolved.addresses, [ip(address)], "{host}");
-                assert!(
-                    (1..=60_000).contains(&resolved.ttl_ms),
-                    "{}",
-                    resolved.ttl_ms
-                );
+                assert!((1..=60_000).contains(&resolved.ttl_ms), "{}", resolved.ttl_ms);
             }
             (Err(failure), Err(words)) => {
                 assert_eq!(failure.class, FailureClass::Dns);
@@ -203,11 +177,7 @@ async fn name_servers_are_asked_for_ipv4_first_and_for_complete_names() {
 
 #[tokio::test]
 async fn a_name_server_that_does_not_answer_is_given_up() {
-    let resolver = resolver(&Limits {
-        dns_ms_max: 50,
-        ..Limits::default()
-    })
-    .await;
+    let resolver = resolver(&Limits { dns_ms_max: 50, ..Limits::default() }).await;
     let failure = resolver.resolve("silent.example", 80).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Dns);
     assert!(failure.detail.contains("in time"), "{failure}");

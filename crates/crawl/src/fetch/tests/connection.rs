@@ -1,9 +1,7 @@
 //! Connections: opened, used again, found dead.
 
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Poll;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -26,11 +24,7 @@ async fn a_connection_is_used_again() {
         let fetcher = fetcher(Limits::default());
         for _ in 0..3 {
             let fetched = get(&fetcher, server).await.unwrap();
-            assert_eq!(
-                fetched.raw.as_ref(),
-                bytes,
-                "each exchange has its own bytes"
-            );
+            assert_eq!(fetched.raw.as_ref(), bytes, "each exchange has its own bytes");
             assert!(fetched.request.starts_with(b"GET / "));
         }
         assert_eq!(accepted.load(Ordering::SeqCst), 1);
@@ -49,10 +43,7 @@ async fn a_connection_is_not_used_again_after_a_body_without_a_known_end() {
     ];
     for (name, bytes) in rows {
         let (server, accepted) = answering(bytes).await;
-        let limits = Limits {
-            body_bytes_max: 5,
-            ..Limits::default()
-        };
+        let limits = Limits { body_bytes_max: 5, ..Limits::default() };
         let fetcher = fetcher(limits);
         for _ in 0..2 {
             assert_eq!(get(&fetcher, server).await.unwrap().status, 200);
@@ -89,10 +80,7 @@ async fn an_idle_connection_that_dies_on_the_request_is_replaced_once() {
     .await;
     let (fetcher, calls) = (fetcher(Limits::default()), Calls::default());
     get(&fetcher, server).await.unwrap();
-    let fetched = fetcher
-        .fetch(&permit(server, "/"), &|at| calls.add(at))
-        .await
-        .unwrap();
+    let fetched = fetcher.fetch(&permit(server, "/"), &|at| calls.add(at)).await.unwrap();
     assert_eq!(fetched.payload.as_ref(), b"ok");
     assert_eq!(fetched.notes.len(), 1, "{:?}", fetched.notes);
     assert_eq!(calls.all().len(), 1);
@@ -121,26 +109,16 @@ async fn a_used_connection_that_breaks_within_an_answer_is_not_replaced() {
     .await;
     let fetcher = fetcher(Limits::default());
     get(&fetcher, server).await.unwrap();
-    assert_eq!(
-        get(&fetcher, server).await.unwrap_err().class,
-        FailureClass::Reset
-    );
+    assert_eq!(get(&fetcher, server).await.unwrap_err().class, FailureClass::Reset);
     assert_eq!(accepted.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
 async fn nobody_at_the_port_is_a_refusal() {
-    let server = TcpListener::bind("127.0.0.1:0")
-        .await
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let server = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let calls = Calls::default();
     let fetcher = fetcher(Limits::default());
-    let failure = fetcher
-        .fetch(&permit(server, "/"), &|at| calls.add(at))
-        .await
-        .unwrap_err();
+    let failure = fetcher.fetch(&permit(server, "/"), &|at| calls.add(at)).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Refused);
     assert!(calls.all().is_empty(), "nothing was sent");
 }
@@ -160,7 +138,7 @@ async fn a_fetch_that_is_given_up_hangs_up() {
     let fetcher = fetcher(Limits::default());
     let mut fetch = Box::pin(get(&fetcher, server));
     while accepted.load(Ordering::SeqCst) == 0 {
-        poll_fn(|cx| Poll::Ready(assert!(fetch.as_mut().poll(cx).is_pending()))).await;
+        assert!(is_pending(&mut fetch).await);
         tokio::task::yield_now().await;
     }
     drop(fetch);
@@ -169,16 +147,9 @@ async fn a_fetch_that_is_given_up_hangs_up() {
 
 #[tokio::test]
 async fn a_body_longer_than_any_header_block_does_not_count_as_one() {
-    let bytes = [
-        &b"HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n"[..],
-        &[b'x'; 4_000],
-    ]
-    .concat();
+    let bytes = [&b"HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n"[..], &[b'x'; 4_000]].concat();
     let (server, accepted) = answering(bytes.leak()).await;
-    let fetcher = fetcher(Limits {
-        header_bytes_max: 100,
-        ..Limits::default()
-    });
+    let fetcher = fetcher(Limits { header_bytes_max: 100, ..Limits::default() });
     for _ in 0..2 {
         assert_eq!(get(&fetcher, server).await.unwrap().payload.len(), 4_000);
     }

@@ -9,10 +9,7 @@ async fn what_was_sent_and_what_came_is_kept_byte_for_byte() {
         b"HTTP/1.1 200 Fine\r\ncontent-TYPE: text/html\r\nContent-Length: 5\r\nX-A: \xe4\r\n\r\nhello";
     let server = answering_once(RESPONSE).await;
     let (fetcher, calls) = (fetcher(Limits::default()), Calls::default());
-    let fetched = fetcher
-        .fetch(&permit(server, "/a?b"), &|at| calls.add(at))
-        .await
-        .unwrap();
+    let fetched = fetcher.fetch(&permit(server, "/a?b"), &|at| calls.add(at)).await.unwrap();
     let version = env!("CARGO_PKG_VERSION");
     let request = format!(
         "GET /a?b HTTP/1.1\r\nHost: {server}\r\nUser-Agent: larm/{version}\r\n\
@@ -22,18 +19,12 @@ async fn what_was_sent_and_what_came_is_kept_byte_for_byte() {
     assert_eq!(String::from_utf8_lossy(&fetched.request), request);
     assert_eq!(fetched.raw, RESPONSE);
     assert_eq!(fetched.raw[fetched.head_bytes..], *b"hello");
-    assert_eq!(
-        fetched.payload.as_ptr(),
-        fetched.raw[fetched.head_bytes..].as_ptr(),
-        "not copied"
-    );
+    assert_eq!(fetched.payload.as_ptr(), fetched.raw[fetched.head_bytes..].as_ptr(), "not copied");
     assert_eq!((fetched.status, fetched.truncated), (200, None));
     assert_eq!(fetched.content_type(), Some("text/html"));
     assert_eq!(fetched.header("x-a"), None, "not UTF-8");
     assert_eq!(fetched.peer, server);
-    let [sent] = calls.all()[..] else {
-        panic!("{:?}", calls.all())
-    };
+    let [sent] = calls.all()[..] else { panic!("{:?}", calls.all()) };
     let times = [fetched.started, sent, fetched.first_byte, fetched.ended];
     assert!(times.is_sorted(), "{times:?}");
 }
@@ -43,10 +34,7 @@ async fn the_lease_says_where_to_connect_and_the_url_what_to_ask_for() {
     let server = answering_once(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
     let url = format!("http://elsewhere.invalid:{}/", server.port());
     let permit = Permit::for_test(CrawlUrl::from_canonical(&url).unwrap(), server.ip());
-    let fetched = fetcher(Limits::default())
-        .fetch(&permit, &|_| {})
-        .await
-        .unwrap();
+    let fetched = fetcher(Limits::default()).fetch(&permit, &|_| {}).await.unwrap();
     let host = format!("\r\nHost: elsewhere.invalid:{}\r\n", server.port());
     assert!(String::from_utf8_lossy(&fetched.request).contains(&host));
     assert_eq!(fetched.peer, server);
@@ -58,10 +46,7 @@ async fn redirects_are_answers() {
         b"HTTP/1.1 301 Moved\r\nLocation: /b\xc3\xa4\r\nContent-Length: 0\r\n\r\n";
     let (server, accepted) = answering(RESPONSE).await;
     let fetched = get(&fetcher(Limits::default()), server).await.unwrap();
-    assert_eq!(
-        (fetched.status, fetched.header("location")),
-        (301, Some("/bä"))
-    );
+    assert_eq!((fetched.status, fetched.header("location")), (301, Some("/bä")));
     assert_eq!(accepted.load(std::sync::atomic::Ordering::SeqCst), 1);
 }
 
@@ -74,14 +59,8 @@ async fn interim_responses_are_left_out() {
     )
     .await
     .unwrap();
-    assert_eq!(
-        fetched.raw,
-        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-    );
-    assert_eq!(
-        (fetched.status, fetched.payload.as_ref()),
-        (200, &b"ok"[..])
-    );
+    assert_eq!(fetched.raw, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    assert_eq!((fetched.status, fetched.payload.as_ref()), (200, &b"ok"[..]));
     assert_eq!(fetched.header("link"), None);
 }
 
@@ -124,9 +103,7 @@ async fn what_is_not_http_breaks_the_protocol() {
         ("unasked upgrade", b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"),
     ];
     for (name, bytes) in rows {
-        let class = outcome_of(bytes, Limits::default())
-            .await
-            .map(|fetched| fetched.status);
+        let class = outcome_of(bytes, Limits::default()).await.map(|fetched| fetched.status);
         assert_eq!(class, Err(FailureClass::Protocol), "{name}");
     }
 }
@@ -161,14 +138,8 @@ async fn header_blocks_have_limits() {
     ];
     for (name, first, rest) in rows {
         let server = endless(first, rest).await;
-        let class = get(&fetcher(limits.clone()), server)
-            .await
-            .map_err(|failure| failure.class);
-        assert_eq!(
-            class.map(|fetched| fetched.status),
-            Err(FailureClass::Protocol),
-            "{name}"
-        );
+        let class = get(&fetcher(limits.clone()), server).await.map_err(|failure| failure.class);
+        assert_eq!(class.map(|fetched| fetched.status), Err(FailureClass::Protocol), "{name}");
     }
 }
 
@@ -176,49 +147,26 @@ async fn header_blocks_have_limits() {
 async fn header_blocks_up_to_the_limits_are_read() {
     const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 0\r\n\r\n";
     let head_bytes = RESPONSE.len() as u64;
-    for (header_bytes_max, header_fields_max, read) in [
-        (head_bytes, 2, true),
-        (head_bytes - 1, 2, false),
-        (head_bytes, 1, false),
-    ] {
-        let limits = Limits {
-            header_bytes_max,
-            header_fields_max,
-            ..Limits::default()
-        };
-        assert_eq!(
-            outcome_of(RESPONSE, limits).await.is_ok(),
-            read,
-            "{header_bytes_max}"
-        );
+    for (header_bytes_max, header_fields_max, read) in
+        [(head_bytes, 2, true), (head_bytes - 1, 2, false), (head_bytes, 1, false)]
+    {
+        let limits = Limits { header_bytes_max, header_fields_max, ..Limits::default() };
+        assert_eq!(outcome_of(RESPONSE, limits).await.is_ok(), read, "{header_bytes_max}");
     }
 }
 
 #[tokio::test]
 async fn a_server_that_hangs_up_before_its_headers_are_complete_is_reset() {
-    for bytes in [
-        &b""[..],
-        b"HTTP",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n",
-    ] {
-        let class = outcome_of(bytes, Limits::default())
-            .await
-            .map(|fetched| fetched.status);
+    for bytes in [&b""[..], b"HTTP", b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"] {
+        let class = outcome_of(bytes, Limits::default()).await.map(|fetched| fetched.status);
         assert_eq!(class, Err(FailureClass::Reset), "{bytes:?}");
     }
 }
 
 #[tokio::test]
 async fn a_server_that_does_not_finish_its_headers_is_given_up() {
-    let limits = Limits {
-        first_byte_ms_max: 50,
-        ..Limits::default()
-    };
-    for bytes in [
-        &b""[..],
-        b"HTTP/1.1 200 OK\r\n",
-        b"HTTP/1.1 100 Continue\r\n\r\n",
-    ] {
+    let limits = Limits { first_byte_ms_max: 50, ..Limits::default() };
+    for bytes in [&b""[..], b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"] {
         let server = stalling(bytes).await;
         let failure = get(&fetcher(limits.clone()), server).await.unwrap_err();
         assert_eq!(failure.class, FailureClass::FirstByteTimeout, "{bytes:?}");

@@ -8,8 +8,10 @@ mod head;
 mod server;
 mod tls;
 
+use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::Mutex;
+use std::task::Poll;
 
 use larm_core::url::CrawlUrl;
 use larm_core::{Failure, FailureClass, Limits, Millis};
@@ -35,9 +37,12 @@ async fn get(fetcher: &HttpFetch, server: SocketAddr) -> Result<Fetched, Failure
 /// What a server that sends `bytes` and hangs up is worth, with these limits.
 async fn outcome_of(bytes: &'static [u8], limits: Limits) -> Result<Fetched, FailureClass> {
     let server = server::answering_once(bytes).await;
-    get(&fetcher(limits), server)
-        .await
-        .map_err(|failure| failure.class)
+    get(&fetcher(limits), server).await.map_err(|failure| failure.class)
+}
+
+/// Whether a future has more to do, after letting it do something.
+async fn is_pending(future: &mut (impl Future + Unpin)) -> bool {
+    poll_fn(|cx| Poll::Ready(Pin::new(&mut *future).poll(cx).is_pending())).await
 }
 
 /// The moments at which `sent` was called.

@@ -8,10 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 /// Starts a server that gives each connection, with its number, to `serve`.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a server needs a life of its own beside the fetch"
-)]
+#[expect(clippy::disallowed_methods, reason = "a server needs a life of its own beside the fetch")]
 pub async fn start<F>(
     serve: impl Fn(usize, TcpStream) -> F + Send + 'static,
 ) -> (SocketAddr, Arc<AtomicUsize>)

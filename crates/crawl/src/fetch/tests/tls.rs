@@ -69,10 +69,7 @@ fn permit_for(host: &str, site: &Site) -> Permit {
 }
 
 fn trusting(site: &Site) -> FetchPlan {
-    FetchPlan {
-        ca_file: Some(site.pem.path().to_owned()),
-        ..FetchPlan::default()
-    }
+    FetchPlan { ca_file: Some(site.pem.path().to_owned()), ..FetchPlan::default() }
 }
 
 async fn get_with(plan: FetchPlan, permit: &Permit) -> Result<Fetched, Failure> {
@@ -89,11 +86,7 @@ async fn plain_bytes_are_archived_from_an_encrypted_connection_that_is_used_agai
         let permit = permit_for("site.example", &site);
         let fetched = fetcher.fetch(&permit, &|at| calls.add(at)).await.unwrap();
         assert_eq!(fetched.raw.as_ref(), OK);
-        assert!(
-            fetched
-                .request
-                .starts_with(b"GET / HTTP/1.1\r\nHost: site.example:")
-        );
+        assert!(fetched.request.starts_with(b"GET / HTTP/1.1\r\nHost: site.example:"));
         assert_eq!(calls.all().len(), 1);
     }
     assert_eq!((fetcher.counts().opened, fetcher.counts().reused), (1, 1));
@@ -102,9 +95,7 @@ async fn plain_bytes_are_archived_from_an_encrypted_connection_that_is_used_agai
 #[tokio::test]
 async fn an_address_can_have_a_certificate() {
     let site = site("127.0.0.1", OK, Farewell::Said).await;
-    let fetched = get_with(trusting(&site), &permit_for("127.0.0.1", &site))
-        .await
-        .unwrap();
+    let fetched = get_with(trusting(&site), &permit_for("127.0.0.1", &site)).await.unwrap();
     assert_eq!(fetched.status, 200);
 }
 
@@ -134,13 +125,8 @@ async fn certificates_that_prove_nothing_are_refused_unless_the_plan_says_otherw
 async fn a_hang_up_without_farewell_ends_a_body_of_unknown_length_with_a_note() {
     for (farewell, notes) in [(Farewell::Said, 0), (Farewell::Left, 1)] {
         let site = site("site.example", UNTIL_CLOSE, farewell).await;
-        let fetched = get_with(trusting(&site), &permit_for("site.example", &site))
-            .await
-            .unwrap();
-        assert_eq!(
-            (fetched.raw.as_ref(), fetched.truncated),
-            (UNTIL_CLOSE, None)
-        );
+        let fetched = get_with(trusting(&site), &permit_for("site.example", &site)).await.unwrap();
+        assert_eq!((fetched.raw.as_ref(), fetched.truncated), (UNTIL_CLOSE, None));
         assert_eq!(fetched.notes.len(), notes, "{:?}", fetched.notes);
     }
 }
@@ -165,10 +151,7 @@ async fn a_handshake_that_does_not_end_is_given_up() {
     let (address, _) =
         start(|_, mut stream| async move { while stream.read_u8().await.is_ok() {} }).await;
     let url = CrawlUrl::from_canonical(&format!("https://{address}/")).unwrap();
-    let limits = Limits {
-        connect_ms_max: 50,
-        ..Limits::default()
-    };
+    let limits = Limits { connect_ms_max: 50, ..Limits::default() };
     let fetcher = fetcher(limits);
     let permit = Permit::for_test(url, address.ip());
     let failure = fetcher.fetch(&permit, &|_| {}).await.unwrap_err();
@@ -180,16 +163,8 @@ fn a_certificate_file_that_holds_none_is_named() {
     let empty = tempfile::NamedTempFile::new().unwrap();
     let missing = empty.path().with_extension("missing");
     for path in [empty.path(), &missing] {
-        let plan = FetchPlan {
-            ca_file: Some(path.to_owned()),
-            ..FetchPlan::default()
-        };
-        let error = HttpFetch::new(plan, Limits::default(), Clock::start())
-            .err()
-            .unwrap();
-        assert!(
-            error.to_string().contains(&*path.to_string_lossy()),
-            "{error}"
-        );
+        let plan = FetchPlan { ca_file: Some(path.to_owned()), ..FetchPlan::default() };
+        let error = HttpFetch::new(plan, Limits::default(), Clock::start()).err().unwrap();
+        assert!(error.to_string().contains(&*path.to_string_lossy()), "{error}");
     }
 }
