@@ -32,6 +32,8 @@ impl World {
         plan.allow_private = vec!["127.1.0.0/16".parse().expect("a network")];
         plan.pace = Pace { delay_ms: 0, address_gap_ms: 0, ..Pace::default() };
         plan.resolve = self.resolve();
+        plan.limits.host_chances_ms_max = 4_000;
+        plan.limits.host_back_off_ms_max = 1_000;
         plan.limits.first_byte_ms_max = 2_000;
         plan.limits.connect_ms_max = 2_000;
         plan.limits.fetch_ms_max = 3_000;
@@ -50,7 +52,19 @@ impl World {
 
 pub fn crawl(plan: Plan) -> Summary {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    runtime.block_on(Crawl::new(plan).run()).expect("the crawl ends well")
+    runtime.block_on(async {
+        let running = Crawl::new(plan).start().expect("the crawl starts");
+        let handle = running.handle();
+        if std::env::var_os("LARM_TEST_VERBOSE").is_some() {
+            std::thread::spawn(move || {
+                loop {
+                    std::thread::sleep(std::time::Duration::from_secs(5));
+                    println!("{}", serde_json::to_string(&handle.status(12)).unwrap_or_default());
+                }
+            });
+        }
+        running.wait().await.expect("the crawl ends well")
+    })
 }
 
 #[allow(dead_code)]
