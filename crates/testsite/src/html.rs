@@ -21,6 +21,11 @@ pub(crate) fn render(web: &Web, host: usize, path: &str, page: &Page) -> Vec<u8>
     page.charset.encode(pen.out)
 }
 
+/// What a link takes up, about.
+const LINK_BYTES: usize = 50;
+/// Shorter paragraphs are not worth their tags.
+const PARAGRAPH_BYTES: usize = 300;
+
 struct Pen<'a> {
     web: &'a Web,
     host: usize,
@@ -65,11 +70,17 @@ impl Pen<'_> {
         }
         let in_body: Vec<_> =
             self.page.links.iter().filter(|link| !link.carrier.stands_in_head()).collect();
-        let share = self.page.bytes.saturating_sub(self.out.len()) / (in_body.len() + 1);
-        self.paragraph(share.saturating_sub(60));
-        for link in in_body {
+        let room = self.page.bytes.saturating_sub(self.out.len() + LINK_BYTES * in_body.len());
+        let room = room.max(PARAGRAPH_BYTES / 2);
+        // A paragraph, some links, a paragraph, …, with the room shared out evenly.
+        let links_between = in_body.len().div_ceil((room / PARAGRAPH_BYTES).max(1)).max(1);
+        let paragraphs = 1 + in_body.len() / links_between;
+        self.paragraph(room / paragraphs);
+        for (n, link) in in_body.into_iter().enumerate() {
             self.link(link);
-            self.paragraph(share.saturating_sub(60));
+            if (n + 1) % links_between == 0 {
+                self.paragraph(room / paragraphs);
+            }
         }
         self.out.push_str("</body>\n</html>\n");
     }
@@ -79,12 +90,9 @@ impl Pen<'_> {
         self.out.push('\n');
     }
 
-    /// Text of about this many bytes; none at all when that is too little for a sentence.
+    /// Text of about this many bytes: sentences are not cut, so aim half of one lower.
     fn paragraph(&mut self, bytes: usize) {
-        let end = self.out.len() + bytes;
-        if bytes < 80 {
-            return;
-        }
+        let end = self.out.len() + bytes.saturating_sub(50);
         self.out.push_str("<p>");
         while self.out.len() < end {
             self.out.push_str(self.web.prose.sentence(self.host, &mut self.dice));

@@ -121,7 +121,7 @@ fn pages_have_about_the_planned_size_and_links() {
     let site = TestSite::start(plan).unwrap();
     for url in site.truth().pages.keys().take(50) {
         let body = site.body(url).unwrap();
-        assert!((24_000..36_000).contains(&body.len()), "{}", body.len());
+        assert!((26_000..31_000).contains(&body.len()), "{}", body.len());
         let links = crate::html::scan(&String::from_utf8(body).unwrap()).links.len();
         assert!((70..75).contains(&links), "{links}");
     }
