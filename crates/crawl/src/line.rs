@@ -156,7 +156,7 @@ impl Line {
         let input = Input {
             url: lease.url().as_url(),
             content_type: fetched.content_type(),
-            body: &decoded.body,
+            body: &decoded.bytes,
         };
         match lease.errand() {
             Errand::Sitemap => parse_sitemap(&input, &self.limits),
