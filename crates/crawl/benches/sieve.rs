@@ -1,9 +1,10 @@
-//! What the seen set costs: offers per second, bytes per url on disk, memory, the longest checkpoint.
+//! What the seen set costs: offers per second, bytes per url on disk, memory, the longest
+//! checkpoint.
 //!
 //! `cargo bench -p larm-crawl --bench sieve [-- OFFERED DISTINCT]`, by default ten million links of
-//! which 1.5 million are distinct. Pages of 70 links are offered one by one: a share that makes up the
-//! distinct number is new, half of the rest is from the last pages (menus, neighbours), half is from
-//! anywhere in the crawl so far. A checkpoint is written, and synced, every 50,000 new urls.
+//! which 1.5 million are distinct. Pages of 70 links are offered one by one: a share that makes up
+//! the distinct number is new, half of the rest is from the last pages (menus, neighbours), half is
+//! from anywhere in the crawl so far. A checkpoint is written, and synced, every 50,000 new urls.
 #![expect(clippy::print_stdout, reason = "a bench prints its result")]
 #![expect(clippy::disallowed_methods, reason = "a bench measures time")]
 

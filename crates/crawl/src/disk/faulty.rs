@@ -1,10 +1,11 @@
 //! A disk in memory that fails where a test says, and forgets what a real one may forget.
 //!
-//! Operations that change something are counted. At a chosen one the disk refuses (a write first puts
-//! down a part of its bytes), once or for good. [`FaultyDisk::restart`] is the power coming back: what
-//! was synced is there; of the rest, chance decides, within what file systems really do. Bytes that were
-//! not synced may be gone, there up to any byte, or there with holes of zeros, because pages reach the
-//! disk in any order. Of the changes of names that were not synced, any may be there.
+//! Operations that change something are counted. At a chosen one the disk refuses (a write first
+//! puts down a part of its bytes), once or for good. [`FaultyDisk::restart`] is the power coming
+//! back: what was synced is there; of the rest, chance decides, within what file systems really do.
+//! Bytes that were not synced may be gone, there up to any byte, or there with holes of zeros,
+//! because pages reach the disk in any order. Of the changes of names that were not synced, any may
+//! be there.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,12 +1,14 @@
 //! A small picture of a run in memory that says "surely not" to most keys it does not hold.
 //!
-//! A Bloom filter in blocks of one cache line. The block is chosen by the key's place in the order, so
-//! that building from a sorted run and asking in sorted order both walk through memory once. It relies on
-//! fingerprints being evenly spread; where they are not, it only says "surely not" less often.
+//! A Bloom filter in blocks of one cache line. The block is chosen by the key's place in the order,
+//! so that building from a sorted run and asking in sorted order both walk through memory once. It
+//! relies on fingerprints being evenly spread; where they are not, it only says "surely not" less
+//! often.
 
 /// Bits for each key, when memory allows.
 const KEY_BITS: u64 = 10;
-/// Bits set for each key: good between 2.5 and 10 bits per key, so that a filter can be halved twice.
+/// Bits set for each key: good between 2.5 and 10 bits per key, so that a filter can be halved
+/// twice.
 const PROBES: u32 = 3;
 const BLOCK_BITS: u64 = 512;
 const BLOCK_BYTES: u64 = BLOCK_BITS / 8;

@@ -1,7 +1,7 @@
 //! Making one run out of several, a bounded step at a time.
 //!
-//! The inputs stay in use until the output is whole. A merge that a crash interrupts is a file without a
-//! footer that nobody named: it is deleted, and the merge begins again.
+//! The inputs stay in use until the output is whole. A merge that a crash interrupts is a file
+//! without a footer that nobody named: it is deleted, and the merge begins again.
 
 use std::sync::Arc;
 

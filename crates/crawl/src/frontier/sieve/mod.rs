@@ -1,18 +1,19 @@
 //! The sieve: exactly which urls were ever offered, as 64-bit fingerprints (step 4).
 //!
-//! New fingerprints gather in memory; a checkpoint writes them as a sorted run, and runs of like size
-//! are merged, so that each fingerprint is rewritten at most about once for each quadrupling of the set.
-//! In front of the runs stand a table of recently offered fingerprints, since most links of a page were
-//! on the page before, and a small filter per run. Both only save reads: the answer is always exact.
+//! New fingerprints gather in memory; a checkpoint writes them as a sorted run, and runs of like
+//! size are merged, so that each fingerprint is rewritten at most about once for each quadrupling
+//! of the set. In front of the runs stand a table of recently offered fingerprints, since most
+//! links of a page were on the page before, and a small filter per run. Both only save reads: the
+//! answer is always exact.
 //!
-//! - SIEVE-1: [`Sieve::insert`] says `true` exactly once per fingerprint. There is no "seen?" beside it
-//!   that a decision could be built on.
+//! - SIEVE-1: [`Sieve::insert`] says `true` exactly once per fingerprint. There is no "seen?"
+//!   beside it that a decision could be built on.
 //! - SIEVE-2: runs share no fingerprint, and never change once written.
-//! - SIEVE-3: the runs that a checkpoint returned stay on disk until the next one has been made durable
-//!   by the caller, who says so with [`Sieve::forget_superseded`].
+//! - SIEVE-3: the runs that a checkpoint returned stay on disk until the next one has been made
+//!   durable by the caller, who says so with [`Sieve::forget_superseded`].
 //!
-//! What was inserted after the last checkpoint is gone after a crash; the log has it, and replaying the
-//! log inserts it again. The caller checkpoints before memory grows (`checkpoint_changes_max`).
+//! What was inserted after the last checkpoint is gone after a crash; the log has it, and replaying
+//! the log inserts it again. The caller checkpoints before memory grows (`checkpoint_changes_max`).
 
 mod filter;
 mod merge;
@@ -63,8 +64,8 @@ pub struct Sieve {
 impl Sieve {
     /// Opens exactly these runs, as the last durable checkpoint named them; none is an empty sieve.
     ///
-    /// Reads and checks every byte of them. Run files in `dir` with other names are left over from a
-    /// crash and are deleted.
+    /// Reads and checks every byte of them. Run files in `dir` with other names are left over from
+    /// a crash and are deleted.
     pub fn open(dir: &Path, runs: &[RunName], limits: &Limits) -> Result<Self> {
         Self::open_on(Arc::new(RealDisk), dir, runs, limits)
     }
@@ -138,11 +139,11 @@ impl Sieve {
         self.len() == 0
     }
 
-    /// Writes what is new as a run and merges a bounded step further; returns the runs that now make up
-    /// the set, all of them durable.
+    /// Writes what is new as a run and merges a bounded step further; returns the runs that now
+    /// make up the set, all of them durable.
     ///
-    /// A merge works for as many checkpoints as it takes, and its inputs count until it is done. After
-    /// an error the sieve writes nothing more: a failed sync is not tried again.
+    /// A merge works for as many checkpoints as it takes, and its inputs count until it is done.
+    /// After an error the sieve writes nothing more: a failed sync is not tried again.
     pub fn checkpoint(&mut self) -> Result<Vec<RunName>> {
         self.check_usable()?;
         self.failed = true; // until all of it went well
@@ -282,7 +283,8 @@ impl Sieve {
     }
 }
 
-/// The size class of a run: a merge of [`TIER_RUNS`] of one tier, the lowest aside, is in a higher one.
+/// The size class of a run: a merge of [`TIER_RUNS`] of one tier, the lowest aside, is in a higher
+/// one.
 fn tier(count: u64) -> u32 {
     (count / TIER_KEYS)
         .checked_ilog(TIER_RUNS as u64)

@@ -1,9 +1,9 @@
 //! A run: a file of fingerprints in order, written once, and what memory keeps of it.
 //!
-//! The file is the keys, smallest first, in pages of 512, and a footer (`docs/formats.md`). It is written
-//! from front to back, so a file without a good footer is not a run. Memory keeps for each page its
-//! first key and its checksum, so that a look-up costs at most one read, and what was read is checked
-//! every time.
+//! The file is the keys, smallest first, in pages of 512, and a footer (`docs/formats.md`). It is
+//! written from front to back, so a file without a good footer is not a run. Memory keeps for each
+//! page its first key and its checksum, so that a look-up costs at most one read, and what was read
+//! is checked every time.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -184,7 +184,8 @@ impl Pages {
 
     /// The one page that can hold `key`.
     ///
-    /// Fingerprints are evenly spread, so a page's number can be guessed and is searched for from there.
+    /// Fingerprints are evenly spread, so a page's number can be guessed and is searched for from
+    /// there.
     fn page_of(&self, key: u64) -> Option<usize> {
         let (fences, pages) = (&self.fences, self.fences.len());
         let guess = ((u128::from(key) * pages as u128) >> 64) as usize;
