@@ -76,14 +76,9 @@ impl FaultyDisk {
         state.fault = None;
         let mut survivors = std::mem::take(&mut state.names_pending);
         survivors.retain(|_| dice.below(2) == 0);
-        survivors
-            .iter()
-            .for_each(|change| change.apply(&mut state.names_synced));
+        survivors.iter().for_each(|change| change.apply(&mut state.names_synced));
         state.names = state.names_synced.clone();
-        state
-            .inodes
-            .iter_mut()
-            .for_each(|inode| inode.lose_power(dice));
+        state.inodes.iter_mut().for_each(|inode| inode.lose_power(dice));
     }
 
     /// The whole content of a file, to look at or to damage.
@@ -106,9 +101,7 @@ impl FaultyDisk {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0
-            .lock()
-            .expect("no test panics while it holds the disk")
+        self.0.lock().expect("no test panics while it holds the disk")
     }
 
     fn inode(&self, path: &Path) -> Result<usize> {
@@ -118,12 +111,7 @@ impl FaultyDisk {
 
     fn handle(&self, path: &Path, inode: usize) -> Box<dyn DiskFile> {
         let size = self.state().inodes[inode].content.len() as u64;
-        Box::new(FaultyFile {
-            disk: self.clone(),
-            path: path.to_path_buf(),
-            inode,
-            size,
-        })
+        Box::new(FaultyFile { disk: self.clone(), path: path.to_path_buf(), inode, size })
     }
 
     fn change_name(&self, path: &Path, change: NameChange) -> Result<()> {
@@ -171,9 +159,9 @@ impl Inode {
     fn lose_power(&mut self, dice: &mut Dice) {
         match (self.is_cut, dice.below(2)) {
             (false, 0) => self.punch_holes(dice),
-            (false, _) => self
-                .content
-                .truncate(dice.between(self.synced.len(), self.content.len())),
+            (false, _) => {
+                self.content.truncate(dice.between(self.synced.len(), self.content.len()))
+            }
             (true, 0) => self.content = self.synced.clone(), // the cut is undone
             (true, _) => {}
         }
@@ -222,9 +210,7 @@ impl Disk for FaultyDisk {
     fn list(&self, dir: &Path) -> Result<Vec<String>> {
         let state = self.state();
         let inside = state.names.keys().filter(|path| path.parent() == Some(dir));
-        Ok(inside
-            .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
-            .collect())
+        Ok(inside.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect())
     }
 
     fn create(&self, path: &Path) -> Result<Box<dyn DiskFile>> {
@@ -243,10 +229,7 @@ impl Disk for FaultyDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         self.inode(from)?;
-        self.change_name(
-            from,
-            NameChange::Rename(from.to_path_buf(), to.to_path_buf()),
-        )
+        self.change_name(from, NameChange::Rename(from.to_path_buf(), to.to_path_buf()))
     }
 
     fn remove(&self, path: &Path) -> Result<()> {
@@ -258,13 +241,10 @@ impl Disk for FaultyDisk {
         let mut state = self.state();
         state.operate(dir)?;
         let pending = std::mem::take(&mut state.names_pending);
-        let (here, elsewhere) = pending
-            .into_iter()
-            .partition(|change| change.dir() == Some(dir));
+        let (here, elsewhere) = pending.into_iter().partition(|change| change.dir() == Some(dir));
         state.names_pending = elsewhere;
         let here: Vec<NameChange> = here;
-        here.iter()
-            .for_each(|change| change.apply(&mut state.names_synced));
+        here.iter().for_each(|change| change.apply(&mut state.names_synced));
         Ok(())
     }
 }

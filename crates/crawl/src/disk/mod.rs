@@ -88,10 +88,7 @@ impl Disk for RealDisk {
         let mut names = Vec::new();
         for entry in fs::read_dir(dir).map_err(Error::io(dir))? {
             let entry = entry.map_err(Error::io(dir))?;
-            let is_file = entry
-                .file_type()
-                .map_err(Error::io(entry.path()))?
-                .is_file();
+            let is_file = entry.file_type().map_err(Error::io(entry.path()))?.is_file();
             names.extend(entry.file_name().into_string().ok().filter(|_| is_file));
         }
         names.sort_unstable();
@@ -100,10 +97,7 @@ impl Disk for RealDisk {
 
     fn create(&self, path: &Path) -> Result<Box<dyn DiskFile>> {
         let mut options = OpenOptions::new();
-        RealFile::open(
-            path,
-            options.read(true).write(true).create(true).truncate(true),
-        )
+        RealFile::open(path, options.read(true).write(true).create(true).truncate(true))
     }
 
     fn open(&self, path: &Path) -> Result<Box<dyn DiskFile>> {
@@ -121,9 +115,7 @@ impl Disk for RealDisk {
     /// Elsewhere than on Unix a directory cannot be opened, and the file system journals names.
     fn sync_dir(&self, dir: &Path) -> Result<()> {
         if cfg!(unix) {
-            File::open(dir)
-                .and_then(|dir| dir.sync_all())
-                .map_err(Error::io(dir))?;
+            File::open(dir).and_then(|dir| dir.sync_all()).map_err(Error::io(dir))?;
         }
         Ok(())
     }
@@ -141,11 +133,7 @@ impl RealFile {
     fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn DiskFile>> {
         let file = options.open(path).map_err(Error::io(path))?;
         let size = file.metadata().map_err(Error::io(path))?.len();
-        Ok(Box::new(Self {
-            path: path.to_path_buf(),
-            file,
-            size,
-        }))
+        Ok(Box::new(Self { path: path.to_path_buf(), file, size }))
     }
 }
 

@@ -26,16 +26,9 @@ fn behaves_like_a_disk(disk: &dyn Disk, dir: &Path) {
     let mut read = [0; 4];
     file.read_at(5, &mut read).unwrap();
     assert_eq!(&read, b" wo!");
-    assert!(
-        file.read_at(6, &mut read).is_err(),
-        "past the end is an error"
-    );
+    assert!(file.read_at(6, &mut read).is_err(), "past the end is an error");
     assert!(disk.open(&dir.join("b")).is_err());
-    assert_eq!(
-        disk.create(&dir.join("a")).unwrap().size(),
-        0,
-        "create empties"
-    );
+    assert_eq!(disk.create(&dir.join("a")).unwrap().size(), 0, "create empties");
 }
 
 #[test]
@@ -69,10 +62,7 @@ fn power_loss_keeps_what_was_synced_and_chance_decides_the_rest() {
         }
     }
     assert!(sizes.len() > 5, "any prefix may survive: {sizes:?}");
-    assert!(
-        (1..32).contains(&vanished),
-        "only a name that was not synced may vanish: {vanished}"
-    );
+    assert!((1..32).contains(&vanished), "only a name that was not synced may vanish: {vanished}");
 }
 
 #[test]

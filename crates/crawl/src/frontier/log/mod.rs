@@ -110,22 +110,13 @@ impl Log {
         if !checked.is_marked {
             log.mark()?;
         }
-        Ok((
-            log,
-            Tail {
-                end: LogPosition(checked.records_end),
-                cut_bytes: checked.cut_bytes,
-            },
-        ))
+        Ok((log, Tail { end: LogPosition(checked.records_end), cut_bytes: checked.cut_bytes }))
     }
 
     /// Adds a record and returns the position after it. It is durable only after [`Log::sync`].
     pub fn append(&mut self, payload: &[u8]) -> Result<LogPosition> {
         if payload.len() as u64 > self.record_bytes_max {
-            let what = format!(
-                "a log record of {} bytes is above the maximum",
-                payload.len()
-            );
+            let what = format!("a log record of {} bytes is above the maximum", payload.len());
             return Err(Error::Stopped(what));
         }
         self.guard(|log| log.push(payload))?;
@@ -187,10 +178,7 @@ impl Log {
 
     fn check_usable(&self) -> Result<()> {
         if self.failed {
-            let what = format!(
-                "{}: the log is closed since a write failed",
-                self.dir.display()
-            );
+            let what = format!("{}: the log is closed since a write failed", self.dir.display());
             return Err(Error::Stopped(what));
         }
         Ok(())
@@ -204,11 +192,7 @@ impl Log {
         self.unwritten.extend_from_slice(&frame.encode(self.next()));
         self.unwritten.extend_from_slice(payload);
         self.end = LogPosition(self.next());
-        if self.unwritten.len() >= WRITE_BYTES {
-            self.write()
-        } else {
-            Ok(())
-        }
+        if self.unwritten.len() >= WRITE_BYTES { self.write() } else { Ok(()) }
     }
 
     /// A segment without a record takes any, so that one above the segment's maximum has a place.
@@ -241,10 +225,7 @@ impl Log {
 
     /// Writes a mark: whoever finds it knows that all before it was synced (LOG-3).
     fn mark(&mut self) -> Result<()> {
-        assert!(
-            self.unwritten.is_empty(),
-            "a mark stands right behind what was synced"
-        );
+        assert!(self.unwritten.is_empty(), "a mark stands right behind what was synced");
         let mark = Frame::mark(self.unsynced_bytes());
         self.file.append(&mark.encode(self.next()))
     }
@@ -255,10 +236,7 @@ impl Log {
     }
 
     fn start(&self) -> u64 {
-        *self
-            .starts
-            .back()
-            .expect("there is always a segment to write to")
+        *self.starts.back().expect("there is always a segment to write to")
     }
 
     fn next(&self) -> u64 {
@@ -267,11 +245,7 @@ impl Log {
 }
 
 fn find_segments(disk: &dyn Disk, dir: &Path) -> Result<VecDeque<u64>> {
-    Ok(disk
-        .list(dir)?
-        .iter()
-        .filter_map(|name| segment::start_in_name(name))
-        .collect())
+    Ok(disk.list(dir)?.iter().filter_map(|name| segment::start_in_name(name)).collect())
 }
 
 /// Checks all segments, and returns the last one, cut and synced.

@@ -59,10 +59,7 @@ impl Replay {
     }
 
     fn next_segment(&mut self) -> Result<()> {
-        let next = self
-            .further
-            .pop_front()
-            .filter(|&next| next == self.reader.position());
+        let next = self.further.pop_front().filter(|&next| next == self.reader.position());
         let gap = || self.reader.damaged("the next segment does not begin here");
         let start = next.ok_or_else(gap)?;
         self.reader = Segment::open(&*self.disk, &self.dir, start, self.record_bytes_max)?;
@@ -74,11 +71,7 @@ fn not_in_log(log: &Log, from: LogPosition) -> Error {
     let path = segment::path(&log.dir, log.starts[0]);
     let (first, last) = (log.starts[0], log.synced);
     let what = format!("asked for position {from}, but this log reaches from {first} to {last}");
-    Error::Damaged {
-        path,
-        offset: 0,
-        what,
-    }
+    Error::Damaged { path, offset: 0, what }
 }
 
 impl Iterator for Replay {

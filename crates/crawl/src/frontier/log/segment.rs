@@ -34,20 +34,12 @@ impl Frame {
     /// A frame for a record. `payload` is within the record maximum, which is far below 4 GiB.
     pub(super) fn record(payload: &[u8], unsynced: u32) -> Self {
         let length = u32::try_from(payload.len()).expect("a record is far below 4 GiB");
-        Self {
-            length,
-            unsynced,
-            payload_crc: crc32c::crc32c(payload),
-        }
+        Self { length, unsynced, payload_crc: crc32c::crc32c(payload) }
     }
 
     /// A frame that holds no record.
     pub(super) fn mark(unsynced: u32) -> Self {
-        Self {
-            length: MARK,
-            unsynced,
-            payload_crc: 0,
-        }
+        Self { length: MARK, unsynced, payload_crc: 0 }
     }
 
     /// The bytes of this frame's header at `position` of the log.
@@ -72,11 +64,7 @@ impl Frame {
     }
 
     fn payload_bytes(self) -> u64 {
-        if self.length == MARK {
-            0
-        } else {
-            u64::from(self.length)
-        }
+        if self.length == MARK { 0 } else { u64::from(self.length) }
     }
 }
 
@@ -85,11 +73,7 @@ fn frame_crc(bytes: &[u8; FRAME_BYTES as usize], position: u64) -> u32 {
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(
-        bytes[at..at + 4]
-            .try_into()
-            .expect("four bytes are four bytes"),
-    )
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes are four bytes"))
 }
 
 /// The file of the segment that begins at `start`.
@@ -99,13 +83,8 @@ pub(super) fn path(dir: &Path, start: u64) -> PathBuf {
 
 /// The first position of the segment with this file name; `None` if it is not a segment's.
 pub(super) fn start_in_name(name: &str) -> Option<u64> {
-    let digits = name
-        .strip_suffix(".log")
-        .filter(|digits| digits.len() == 20)?;
-    digits
-        .bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then(|| digits.parse().ok())?
+    let digits = name.strip_suffix(".log").filter(|digits| digits.len() == 20)?;
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
 fn header(start: u64) -> [u8; HEADER_BYTES as usize] {
@@ -142,12 +121,7 @@ pub(super) fn is_stillborn(disk: &dyn Disk, dir: &Path, start: u64) -> Result<bo
 pub(super) fn create_again(disk: &dyn Disk, dir: &Path, start: u64) -> Result<Checked> {
     let cut_bytes = disk.open(&path(dir, start))?.size();
     let file = create(disk, dir, start)?;
-    Ok(Checked {
-        file,
-        records_end: start + HEADER_BYTES,
-        is_marked: false,
-        cut_bytes,
-    })
+    Ok(Checked { file, records_end: start + HEADER_BYTES, is_marked: false, cut_bytes })
 }
 
 /// The last segment of a log, ready to be written to.
@@ -196,14 +170,7 @@ impl Segment {
         let file = disk.open(&path(dir, start))?;
         let offset = HEADER_BYTES;
         let (window, window_offset) = (Vec::new(), 0);
-        let mut segment = Self {
-            file,
-            start,
-            offset,
-            record_bytes_max,
-            window,
-            window_offset,
-        };
+        let mut segment = Self { file, start, offset, record_bytes_max, window, window_offset };
         segment.check_header()?;
         Ok(segment)
     }
@@ -242,11 +209,7 @@ impl Segment {
             return Ok(Step::Bad("the checksum of a record is wrong"));
         }
         self.offset += FRAME_BYTES + frame.payload_bytes();
-        Ok(if frame.length == MARK {
-            Step::Mark
-        } else {
-            Step::Record(payload)
-        })
+        Ok(if frame.length == MARK { Step::Mark } else { Step::Record(payload) })
     }
 
     /// Checks a segment that another one follows: all good, and nothing missing up to `next`.
@@ -280,22 +243,13 @@ impl Segment {
         // Also without a cut: these bytes may be in the system's memory only, and we now rely on
         // them.
         self.file.sync()?;
-        Ok(Checked {
-            file: self.file,
-            records_end,
-            is_marked,
-            cut_bytes,
-        })
+        Ok(Checked { file: self.file, records_end, is_marked, cut_bytes })
     }
 
     /// An error at the place where this reader stands.
     pub(super) fn damaged(&self, what: impl Into<String>) -> Error {
         let path = self.file.path().to_path_buf();
-        Error::Damaged {
-            path,
-            offset: self.offset,
-            what: what.into(),
-        }
+        Error::Damaged { path, offset: self.offset, what: what.into() }
     }
 
     /// Whether any frame behind this place was written after a sync that covered this place.
@@ -329,11 +283,7 @@ impl Segment {
         }
         if found != header(self.start) {
             let path = self.file.path().to_path_buf();
-            return Err(Error::Damaged {
-                path,
-                offset: 0,
-                what: "not the header of a log".into(),
-            });
+            return Err(Error::Damaged { path, offset: 0, what: "not the header of a log".into() });
         }
         Ok(())
     }

@@ -15,11 +15,7 @@ use crate::{Error, Result};
 const DIR: &str = "crawl/state/log";
 
 fn limits() -> Limits {
-    Limits {
-        log_segment_bytes_max: 2_000,
-        log_record_bytes_max: 5_000,
-        ..Limits::default()
-    }
+    Limits { log_segment_bytes_max: 2_000, log_record_bytes_max: 5_000, ..Limits::default() }
 }
 
 fn open(disk: &FaultyDisk) -> Result<(Log, Tail)> {
@@ -35,10 +31,7 @@ fn records(log: &Log, from: LogPosition) -> Vec<(LogPosition, Vec<u8>)> {
 }
 
 fn payloads(log: &Log) -> Vec<Vec<u8>> {
-    records(log, LogPosition(0))
-        .into_iter()
-        .map(|(_, payload)| payload)
-        .collect()
+    records(log, LogPosition(0)).into_iter().map(|(_, payload)| payload).collect()
 }
 
 /// A log that holds `payloads`, each synced, and the path of its first segment.
@@ -64,30 +57,19 @@ impl Model {
     /// LOG-1 and LOG-2: what is there is a prefix of what was appended, with all that was synced.
     fn check_after_crash(&mut self, log: &Log) {
         let found = records(log, self.cut);
-        let first = self
-            .appended
-            .partition_point(|(after, _)| *after <= self.cut);
+        let first = self.appended.partition_point(|(after, _)| *after <= self.cut);
         let expected = &self.appended[first..];
-        assert!(
-            found.len() <= expected.len(),
-            "more records than were appended"
-        );
+        assert!(found.len() <= expected.len(), "more records than were appended");
         assert_eq!(found, expected[..found.len()]);
         self.appended.truncate(first + found.len());
         let last = self.last();
-        assert!(
-            last >= self.synced,
-            "synced up to {}, but the log ends at {last}",
-            self.synced
-        );
+        assert!(last >= self.synced, "synced up to {}, but the log ends at {last}", self.synced);
         assert!(log.end() >= last && log.synced() == log.end());
         self.synced = last;
     }
 
     fn last(&self) -> LogPosition {
-        self.appended
-            .last()
-            .map_or(LogPosition(0), |(after, _)| *after)
+        self.appended.last().map_or(LogPosition(0), |(after, _)| *after)
     }
 
     /// One random step; its error, if the disk gave one.
@@ -107,11 +89,7 @@ impl Model {
             _ if self.synced > self.cut => {
                 self.cut =
                     LogPosition(dice.between(self.cut.0 as usize, self.synced.0 as usize) as u64);
-                let known = self
-                    .appended
-                    .iter()
-                    .rev()
-                    .find(|(after, _)| *after <= self.cut);
+                let known = self.appended.iter().rev().find(|(after, _)| *after <= self.cut);
                 self.cut = known.map_or(LogPosition(0), |(after, _)| *after);
                 log.cut_before(self.cut)?;
             }
@@ -186,14 +164,8 @@ fn the_power_may_fail_at_every_single_operation() {
             script(&disk, &mut synced).unwrap_err();
             disk.restart(&mut Dice(seed));
             let found = payloads(&open(&disk).unwrap().0);
-            assert!(
-                found.starts_with(&synced),
-                "operation {operation}, seed {seed}"
-            );
-            let in_order = found
-                .iter()
-                .enumerate()
-                .all(|(n, payload)| payload[0] == n as u8);
+            assert!(found.starts_with(&synced), "operation {operation}, seed {seed}");
+            let in_order = found.iter().enumerate().all(|(n, payload)| payload[0] == n as u8);
             assert!(in_order, "operation {operation}, seed {seed}");
         }
     }
@@ -212,18 +184,8 @@ fn a_tail_torn_at_any_byte_is_cut_back_to_the_last_whole_record() {
         let (log, tail) = open(&disk).unwrap();
         let count = if size == whole.len() { 3 } else { 2 };
         assert_eq!(payloads(&log).len(), count, "torn at {size}");
-        let cut_bytes = if size == whole.len() {
-            0
-        } else {
-            size - before
-        };
-        assert_eq!(
-            tail,
-            Tail {
-                end: log.end(),
-                cut_bytes: cut_bytes as u64
-            }
-        );
+        let cut_bytes = if size == whole.len() { 0 } else { size - before };
+        assert_eq!(tail, Tail { end: log.end(), cut_bytes: cut_bytes as u64 });
         assert_eq!(open(&disk).unwrap().1.cut_bytes, 0, "the cut is done once");
     }
 }
@@ -255,20 +217,13 @@ fn a_flipped_bit_in_any_synced_byte_is_damage() {
         disk.put(&path, &bad);
         let error = open(&disk).unwrap_err();
         let is_newer = (64..96).contains(&bit) && matches!(error, Error::Directory(_));
-        assert!(
-            is_newer || matches!(error, Error::Damaged { .. }),
-            "bit {bit}: {error}"
-        );
+        assert!(is_newer || matches!(error, Error::Damaged { .. }), "bit {bit}: {error}");
     }
     for bit in synced * 8..good.len() * 8 {
         let mut bad = good.clone();
         bad[bit / 8] ^= 1 << (bit % 8);
         disk.put(&path, &bad);
-        assert_eq!(
-            payloads(&open(&disk).unwrap().0).len(),
-            3,
-            "the last mark holds no record"
-        );
+        assert_eq!(payloads(&open(&disk).unwrap().0).len(), 3, "the last mark holds no record");
     }
 }
 
@@ -302,19 +257,11 @@ fn damage_in_an_older_segment_is_never_cut() {
         disk.put(&first, content);
         matches!(open(&disk), Err(Error::Damaged { .. }))
     };
-    assert!(
-        (0..good.len())
-            .step_by(7)
-            .all(|size| refused(&good[..size]))
-    );
+    assert!((0..good.len()).step_by(7).all(|size| refused(&good[..size])));
     assert!(refused(&[&good[..], &[0]].concat()));
     disk.put(&first, &good);
-    disk.remove(&Path::new(DIR).join(&segments(&disk)[1]))
-        .unwrap();
-    assert!(
-        matches!(open(&disk), Err(Error::Damaged { .. })),
-        "a segment is missing"
-    );
+    disk.remove(&Path::new(DIR).join(&segments(&disk)[1])).unwrap();
+    assert!(matches!(open(&disk), Err(Error::Damaged { .. })), "a segment is missing");
 }
 
 #[test]
@@ -346,10 +293,7 @@ fn positions_go_on_over_segments_cuts_and_reopening() {
         log.sync().unwrap();
         let middle = positions[positions.len() - 8.min(positions.len())];
         log.cut_before(middle).unwrap();
-        let after: Vec<_> = records(&log, middle)
-            .into_iter()
-            .map(|(after, _)| after)
-            .collect();
+        let after: Vec<_> = records(&log, middle).into_iter().map(|(after, _)| after).collect();
         let expected: Vec<_> = positions.iter().copied().filter(|&p| p > middle).collect();
         assert_eq!(after, expected);
     }
@@ -367,10 +311,7 @@ fn a_position_outside_the_log_is_refused() {
     let end = log.sync().unwrap();
     log.cut_before(end).unwrap();
     for position in [LogPosition(0), LogPosition(end.0 + 1)] {
-        assert!(
-            matches!(log.replay(position), Err(Error::Damaged { .. })),
-            "{position}"
-        );
+        assert!(matches!(log.replay(position), Err(Error::Damaged { .. })), "{position}");
     }
     let inside_a_record = log.replay(LogPosition(end.0 - 5)).unwrap().next();
     assert!(matches!(inside_a_record, Some(Err(Error::Damaged { .. }))));
@@ -385,10 +326,7 @@ fn a_record_above_the_maximum_is_refused_and_harms_nothing() {
     log.append(&[7; 5_000]).unwrap();
     log.append(b"small").unwrap();
     log.sync().unwrap();
-    assert_eq!(
-        payloads(&open(&disk).unwrap().0),
-        [vec![7; 5_000], b"small".to_vec()]
-    );
+    assert_eq!(payloads(&open(&disk).unwrap().0), [vec![7; 5_000], b"small".to_vec()]);
 }
 
 #[test]

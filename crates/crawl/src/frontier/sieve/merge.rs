@@ -27,11 +27,7 @@ impl Merge {
             inputs.push(run.name());
             sources.push(Source::open(run.pages())?);
         }
-        Ok(Self {
-            inputs,
-            sources,
-            output,
-        })
+        Ok(Self { inputs, sources, output })
     }
 
     /// The run being written.
@@ -95,13 +91,7 @@ struct Source {
 
 impl Source {
     fn open(pages: Arc<Pages>) -> Result<Self> {
-        let mut source = Self {
-            pages,
-            page: 0,
-            bytes: Vec::new(),
-            keys: Vec::new(),
-            at: 0,
-        };
+        let mut source = Self { pages, page: 0, bytes: Vec::new(), keys: Vec::new(), at: 0 };
         source.load()?;
         Ok(source)
     }

@@ -78,10 +78,7 @@ impl Sieve {
         limits: &Limits,
     ) -> Result<Self> {
         disk.create_dir(dir)?;
-        let last = run::names_in(&*disk, dir)?
-            .into_iter()
-            .chain(runs.iter().copied())
-            .max();
+        let last = run::names_in(&*disk, dir)?.into_iter().chain(runs.iter().copied()).max();
         let mut sieve = Self {
             filter_bytes_max: limits.sieve_filter_bytes_max,
             recent: Recent::default(),
@@ -114,9 +111,7 @@ impl Sieve {
             was_absent[wanted.place] = true;
             self.newest.insert(wanted.key);
         }
-        fingerprints
-            .iter()
-            .for_each(|&key| self.recent.remember(key));
+        fingerprints.iter().for_each(|&key| self.recent.remember(key));
         Ok(was_absent)
     }
 
@@ -166,10 +161,7 @@ impl Sieve {
 
     fn check_usable(&self) -> Result<()> {
         if self.failed {
-            let what = format!(
-                "{}: the sieve is closed since a write failed",
-                self.dir.display()
-            );
+            let what = format!("{}: the sieve is closed since a write failed", self.dir.display());
             return Err(Error::Stopped(what));
         }
         Ok(())
@@ -211,26 +203,17 @@ impl Sieve {
     }
 
     fn add(&mut self, run: Run) {
-        let place = self
-            .runs
-            .partition_point(|other| other.count() > run.count());
+        let place = self.runs.partition_point(|other| other.count() > run.count());
         self.runs.insert(place, run);
         self.fit_filters();
     }
 
     /// Halves the largest filter until all of them together are within their maximum.
     fn fit_filters(&mut self) {
-        while self
-            .runs
-            .iter()
-            .map(|run| run.filter().bytes())
-            .sum::<u64>()
-            > self.filter_bytes_max
+        while self.runs.iter().map(|run| run.filter().bytes()).sum::<u64>() > self.filter_bytes_max
         {
             let largest = self.runs.iter_mut().max_by_key(|run| run.filter().bytes());
-            largest
-                .expect("filters with bytes belong to runs")
-                .halve_filter();
+            largest.expect("filters with bytes belong to runs").halve_filter();
         }
     }
 
@@ -241,10 +224,7 @@ impl Sieve {
                 tiers.entry(tier(run.count())).or_default().push(place);
             }
         }
-        for places in tiers
-            .into_values()
-            .filter(|places| places.len() >= TIER_RUNS)
-        {
+        for places in tiers.into_values().filter(|places| places.len() >= TIER_RUNS) {
             let count = places.iter().map(|&place| self.runs[place].count()).sum();
             let writer = self.begin_run(count)?;
             let inputs = places.iter().map(|&place| &self.runs[place]);
@@ -286,7 +266,5 @@ impl Sieve {
 /// The size class of a run: a merge of [`TIER_RUNS`] of one tier, the lowest aside, is in a higher
 /// one.
 fn tier(count: u64) -> u32 {
-    (count / TIER_KEYS)
-        .checked_ilog(TIER_RUNS as u64)
-        .map_or(0, |tier| tier + 1)
+    (count / TIER_KEYS).checked_ilog(TIER_RUNS as u64).map_or(0, |tier| tier + 1)
 }
