@@ -133,9 +133,7 @@ impl FromStr for BodyDigest {
     type Err = BodyDigestError;
 
     fn from_str(text: &str) -> Result<Self, BodyDigestError> {
-        let bytes = HEXLOWER_PERMISSIVE
-            .decode(text.as_bytes())
-            .map_err(|_| BodyDigestError)?;
+        let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).map_err(|_| BodyDigestError)?;
         bytes.try_into().map(Self).map_err(|_| BodyDigestError)
     }
 }
@@ -163,16 +161,10 @@ mod tests {
         assert_eq!(sha1_base32(b"abc"), "sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5");
         // FIPS 180-2, appendix B.1.
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(
-            Sha256Digest::of(b"abc").to_string(),
-            format!("sha256:{abc}")
-        );
+        assert_eq!(Sha256Digest::of(b"abc").to_string(), format!("sha256:{abc}"));
         assert_eq!(sha256(b"abc"), *Sha256Digest::of(b"abc").as_bytes());
         assert_eq!(BodyDigest::of(b"abc").to_string(), abc[..40]);
-        assert_eq!(
-            BodyDigest::of(b"").to_string(),
-            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4"
-        );
+        assert_eq!(BodyDigest::of(b"").to_string(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4");
     }
 
     #[test]

@@ -48,20 +48,10 @@ impl fmt::Display for LimitError {
         match self {
             Self::Unknown(name) => write!(f, "there is no limit named `{name}`"),
             Self::Zero(name) => {
-                write!(
-                    f,
-                    "limit `{name}` cannot be 0: nothing is unlimited, set a number"
-                )
+                write!(f, "limit `{name}` cannot be 0: nothing is unlimited, set a number")
             }
-            Self::AboveCeiling {
-                name,
-                value,
-                ceiling,
-            } => {
-                write!(
-                    f,
-                    "limit `{name}` = {value} is above its ceiling of {ceiling}"
-                )
+            Self::AboveCeiling { name, value, ceiling } => {
+                write!(f, "limit `{name}` = {value} is above its ceiling of {ceiling}")
             }
             Self::Conflict(why) => f.write_str(why),
         }
@@ -131,11 +121,7 @@ fn check(name: &'static str, value: u64, ceiling: u64) -> Result<(), LimitError>
         return Err(LimitError::Zero(name));
     }
     if value > ceiling {
-        return Err(LimitError::AboveCeiling {
-            name,
-            value,
-            ceiling,
-        });
+        return Err(LimitError::AboveCeiling { name, value, ceiling });
     }
     Ok(())
 }
@@ -320,20 +306,13 @@ mod tests {
         for info in Limits::TABLE {
             assert_eq!(limits.set(info.name, info.ceiling), Ok(()), "{}", info.name);
             assert_eq!(limits.get(info.name), Some(info.ceiling));
-            assert!(
-                limits.set(info.name, info.ceiling + 1).is_err(),
-                "{}",
-                info.name
-            );
+            assert!(limits.set(info.name, info.ceiling + 1).is_err(), "{}", info.name);
         }
     }
 
     #[test]
     fn a_byte_budget_below_one_body_is_a_conflict() {
-        let limits = Limits {
-            bodies_bytes_max: 1,
-            ..Limits::default()
-        };
+        let limits = Limits { bodies_bytes_max: 1, ..Limits::default() };
         assert!(matches!(limits.validate(), Err(LimitError::Conflict(_))));
     }
 }

@@ -109,10 +109,7 @@ impl Appender {
         if self.file.is_none() {
             self.file = Some(durable::create(&self.path)?);
         }
-        let written = self
-            .file
-            .as_mut()
-            .map_or(Ok(()), |file| file.write_all(bytes));
+        let written = self.file.as_mut().map_or(Ok(()), |file| file.write_all(bytes));
         self.note(written)?;
         self.written += bytes.len() as u64;
         self.unsynced = true;
@@ -127,9 +124,7 @@ impl Appender {
     fn refuse_if_broken(&self) -> Result<()> {
         if self.broken {
             let path = self.path.display();
-            return Err(Error::Stopped(format!(
-                "{path}: an earlier write or sync failed"
-            )));
+            return Err(Error::Stopped(format!("{path}: an earlier write or sync failed")));
         }
         Ok(())
     }
@@ -137,18 +132,11 @@ impl Appender {
 
 /// Opens the file with all after `position` cut off, and the cut lasts.
 fn cut(path: &Path, position: u64) -> Result<File> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .open(path)
-        .map_err(Error::io(path))?;
+    let mut file = OpenOptions::new().write(true).open(path).map_err(Error::io(path))?;
     let bytes = fs::metadata(path).map_err(Error::io(path))?.len();
     if bytes < position {
         let what = format!("the file ends here, but {position} bytes of it were committed");
-        return Err(Error::Damaged {
-            path: path.to_owned(),
-            offset: bytes,
-            what,
-        });
+        return Err(Error::Damaged { path: path.to_owned(), offset: bytes, what });
     }
     file.set_len(position).map_err(Error::io(path))?;
     file.seek(SeekFrom::End(0)).map_err(Error::io(path))?;
@@ -205,10 +193,7 @@ mod tests {
         fs::write(dir.path().join("file"), "short").unwrap();
         let error = appender(&dir).recover(9).unwrap_err();
         assert!(matches!(error, Error::Damaged { offset: 5, .. }), "{error}");
-        assert_eq!(
-            fs::read_to_string(dir.path().join("file")).unwrap(),
-            "short"
-        );
+        assert_eq!(fs::read_to_string(dir.path().join("file")).unwrap(), "short");
     }
 
     #[test]
@@ -218,19 +203,13 @@ mod tests {
         let mut out = appender(&dir);
         out.append(b"x").unwrap();
         assert!(out.sync().is_err());
-        assert_eq!(
-            fs::read_to_string(dir.path().join("file")).unwrap(),
-            "someone's"
-        );
+        assert_eq!(fs::read_to_string(dir.path().join("file")).unwrap(), "someone's");
     }
 
     #[test]
     fn after_a_failed_write_everything_is_refused() {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let mut out = Appender {
-            file: Some(full),
-            ..Appender::new("/dev/full", 8)
-        };
+        let mut out = Appender { file: Some(full), ..Appender::new("/dev/full", 8) };
         out.append(b"x").unwrap();
         assert!(out.sync().unwrap_err().is_disk_full());
         assert!(matches!(out.sync(), Err(Error::Stopped(_))));

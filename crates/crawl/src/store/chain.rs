@@ -53,11 +53,7 @@ impl Chain {
     /// Writes one visit to every sink, in order, and says where it was kept. `encoded` is what
     /// [`Encoders::encode_all`] made of the same visit.
     pub fn write_all(&mut self, visit: &Visit, encoded: Vec<Encoded>) -> Result<Kept> {
-        assert_eq!(
-            encoded.len(),
-            self.sinks.len(),
-            "encoded by the encoders of this chain"
-        );
+        assert_eq!(encoded.len(), self.sinks.len(), "encoded by the encoders of this chain");
         let mut kept = Kept::default();
         for (sink, encoded) in self.sinks.iter_mut().zip(encoded) {
             sink.write(visit, encoded, &mut kept)?;
@@ -67,10 +63,7 @@ impl Chain {
 
     /// Brings everything written so far to the disk.
     pub fn sync_all(&mut self) -> Result<Positions> {
-        self.sinks
-            .iter_mut()
-            .map(|sink| Ok((sink.name().to_owned(), sink.sync()?)))
-            .collect()
+        self.sinks.iter_mut().map(|sink| Ok((sink.name().to_owned(), sink.sync()?))).collect()
     }
 
     /// Closes every sink, and returns the last positions. All are closed even if one of them fails.
@@ -84,12 +77,7 @@ impl Chain {
 
 fn refuse_twins(sinks: &[Box<dyn Sink>]) -> Result<()> {
     let twin = sinks.iter().enumerate().find_map(|(index, sink)| {
-        sinks[..index]
-            .iter()
-            .any(|other| other.name() == sink.name())
-            .then(|| sink.name())
+        sinks[..index].iter().any(|other| other.name() == sink.name()).then(|| sink.name())
     });
-    twin.map_or(Ok(()), |name| {
-        Err(Error::Plan(format!("two sinks are named `{name}`")))
-    })
+    twin.map_or(Ok(()), |name| Err(Error::Plan(format!("two sinks are named `{name}`"))))
 }

@@ -25,10 +25,7 @@ impl CrawlLogSink {
     /// The log of this crawl. It comes last in a chain, to tell where the others put a visit.
     pub fn new(plan: Arc<StorePlan>) -> Self {
         let path = plan.dir.join("logs").join("crawl.jsonl");
-        Self {
-            out: Appender::new(path, plan.limits.sink_buffer_bytes_max),
-            plan,
-        }
+        Self { out: Appender::new(path, plan.limits.sink_buffer_bytes_max), plan }
     }
 }
 
@@ -53,10 +50,7 @@ impl Sink for CrawlLogSink {
     }
 
     fn sync(&mut self) -> Result<Position> {
-        Ok(Position {
-            file: 0,
-            offset: self.out.sync()?,
-        })
+        Ok(Position { file: 0, offset: self.out.sync()? })
     }
 
     fn recover(&mut self, position: Option<Position>) -> Result<()> {

@@ -12,11 +12,8 @@ use crate::{Error, Result};
 
 /// Creates a file that must not exist yet, and its name lasts.
 pub fn create(path: &Path) -> Result<File> {
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .map_err(Error::io(path))?;
+    let file =
+        OpenOptions::new().write(true).create_new(true).open(path).map_err(Error::io(path))?;
     sync_parent(path)?;
     Ok(file)
 }
@@ -26,10 +23,7 @@ pub fn create_dir(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Ok(());
     }
-    if let Some(parent) = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-    {
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         create_dir(parent)?;
     }
     match fs::create_dir(path) {
@@ -45,9 +39,7 @@ pub fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> 
     let file = File::create(&temporary).map_err(Error::io(&temporary))?;
     let mut out = BufWriter::new(file);
     fill(&mut out)?;
-    let file = out
-        .into_inner()
-        .map_err(|error| Error::io(&temporary)(error.into_error()))?;
+    let file = out.into_inner().map_err(|error| Error::io(&temporary)(error.into_error()))?;
     file.sync_all().map_err(Error::io(&temporary))?;
     fs::rename(&temporary, path).map_err(Error::io(path))?;
     sync_parent(path)
@@ -64,13 +56,9 @@ pub fn remove(path: &Path) -> Result<()> {
 
 /// Brings the names in `path`'s directory to the disk.
 pub fn sync_parent(path: &Path) -> Result<()> {
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    File::open(parent)
-        .and_then(|directory| directory.sync_all())
-        .map_err(Error::io(parent))
+    File::open(parent).and_then(|directory| directory.sync_all()).map_err(Error::io(parent))
 }
 
 fn temporary_of(path: &Path) -> PathBuf {

@@ -61,9 +61,7 @@ mod tests {
         append_member(b"", Effort::Packed, &mut out);
         assert!(packed < stored / 10 && stored > text.len() as u64);
         let mut back = String::new();
-        flate2::read::MultiGzDecoder::new(&out[..])
-            .read_to_string(&mut back)
-            .unwrap();
+        flate2::read::MultiGzDecoder::new(&out[..]).read_to_string(&mut back).unwrap();
         assert_eq!(back, text.repeat(2));
     }
 }

@@ -30,11 +30,7 @@ impl LinksSink {
     pub fn new(plan: Arc<StorePlan>) -> Self {
         let path = plan.dir.join("links").join("links.jsonl.gz");
         let out = Appender::new(path, plan.limits.sink_buffer_bytes_max);
-        Self {
-            plan,
-            lines: Vec::new(),
-            out,
-        }
+        Self { plan, lines: Vec::new(), out }
     }
 
     fn pack(&mut self) -> Result<()> {
@@ -67,10 +63,7 @@ impl Sink for LinksSink {
 
     fn sync(&mut self) -> Result<Position> {
         self.pack()?;
-        Ok(Position {
-            file: 0,
-            offset: self.out.sync()?,
-        })
+        Ok(Position { file: 0, offset: self.out.sync()? })
     }
 
     fn recover(&mut self, position: Option<Position>) -> Result<()> {
@@ -104,20 +97,8 @@ struct LinkLine<'a> {
 
 impl<'a> From<&'a LinkFact> for LinkLine<'a> {
     fn from(link: &'a LinkFact) -> Self {
-        let LinkFact {
-            to,
-            via,
-            text,
-            rel,
-            verdict,
-        } = link;
-        Self {
-            to,
-            via: *via,
-            text,
-            rel,
-            verdict,
-        }
+        let LinkFact { to, via, text, rel, verdict } = link;
+        Self { to, via: *via, text, rel, verdict }
     }
 }
 

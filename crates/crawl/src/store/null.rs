@@ -48,10 +48,7 @@ pub struct CallSink<F> {
 impl<F: FnMut(&Visit, &Kept) -> Result<()> + Send> CallSink<F> {
     /// A sink of that name which calls that function.
     pub fn new(name: impl Into<String>, call: F) -> Self {
-        Self {
-            name: name.into(),
-            call,
-        }
+        Self { name: name.into(), call }
     }
 }
 

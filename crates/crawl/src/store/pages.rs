@@ -25,10 +25,7 @@ impl PagesSink {
     /// The page list of this crawl.
     pub fn new(plan: Arc<StorePlan>) -> Self {
         let path = plan.dir.join("pages").join("pages.jsonl");
-        Self {
-            out: Appender::new(path, plan.limits.sink_buffer_bytes_max),
-            plan,
-        }
+        Self { out: Appender::new(path, plan.limits.sink_buffer_bytes_max), plan }
     }
 
     fn header(&self) -> String {
@@ -51,10 +48,7 @@ impl Sink for PagesSink {
     }
 
     fn sync(&mut self) -> Result<Position> {
-        Ok(Position {
-            file: 0,
-            offset: self.out.sync()?,
-        })
+        Ok(Position { file: 0, offset: self.out.sync()? })
     }
 
     fn recover(&mut self, position: Option<Position>) -> Result<()> {
@@ -98,10 +92,7 @@ fn page_line(visit: &Visit) -> Option<Vec<u8>> {
         title: &page.title,
         text: &page.text,
         lang: &page.lang,
-        size: visit
-            .exchange
-            .as_ref()
-            .map_or(0, |exchange| exchange.payload().len()),
+        size: visit.exchange.as_ref().map_or(0, |exchange| exchange.payload().len()),
         status: 200,
         depth: visit.depth,
     };

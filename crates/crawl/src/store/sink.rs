@@ -53,10 +53,7 @@ pub struct Encoded {
 
 impl From<Vec<u8>> for Encoded {
     fn from(bytes: Vec<u8>) -> Self {
-        Self {
-            bytes,
-            parts: Vec::new(),
-        }
+        Self { bytes, parts: Vec::new() }
     }
 }
 

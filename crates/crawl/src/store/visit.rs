@@ -52,9 +52,7 @@ impl Visit {
     /// this response's head. The same body in other chunks would come out garbled, so it is kept again.
     pub fn revisit_of(&self) -> Option<&SameAs> {
         let digest = self.exchange.as_ref()?.payload_digest();
-        self.same_as
-            .as_ref()
-            .filter(|original| original.payload_digest == digest)
+        self.same_as.as_ref().filter(|original| original.payload_digest == digest)
     }
 }
 
@@ -102,10 +100,7 @@ impl Exchange {
     pub fn new(wire: Wire) -> Self {
         let head_bytes = wire.head_bytes.min(wire.response.len());
         let payload_digest = Sha1Digest::of(&wire.response[head_bytes..]);
-        Self {
-            wire: Wire { head_bytes, ..wire },
-            payload_digest,
-        }
+        Self { wire: Wire { head_bytes, ..wire }, payload_digest }
     }
 
     /// The bytes and what is known about them.
@@ -131,15 +126,10 @@ impl Exchange {
     /// Value of a header field of the response, the first of that name.
     pub fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head().split(|&byte| byte == b'\n').skip(1);
-        lines
-            .filter_map(|line| std::str::from_utf8(line).ok())
-            .find_map(|line| {
-                let (found, value) = line.split_once(':')?;
-                found
-                    .trim()
-                    .eq_ignore_ascii_case(name)
-                    .then(|| value.trim())
-            })
+        lines.filter_map(|line| std::str::from_utf8(line).ok()).find_map(|line| {
+            let (found, value) = line.split_once(':')?;
+            found.trim().eq_ignore_ascii_case(name).then(|| value.trim())
+        })
     }
 }
 
@@ -190,10 +180,7 @@ pub struct PageFacts {
 impl PageFacts {
     /// Whether this is a page that a person would look at.
     pub fn is_html(&self) -> bool {
-        matches!(
-            self.content_type.as_str(),
-            "text/html" | "application/xhtml+xml"
-        )
+        matches!(self.content_type.as_str(), "text/html" | "application/xhtml+xml")
     }
 }
 

@@ -21,10 +21,7 @@ pub struct FileName {
 impl FileName {
     /// The name of file `number` of a crawl, begun at `at`.
     pub fn new(number: u32, at: Millis, crawl_id: &str) -> Self {
-        Self {
-            number,
-            stem: format!("larm-{}-{number:05}-{crawl_id}", at.compact()),
-        }
+        Self { number, stem: format!("larm-{}-{number:05}-{crawl_id}", at.compact()) }
     }
 
     /// Reads the name of a file of this crawl, archive or index; any other file gives nothing.
@@ -35,14 +32,8 @@ impl FileName {
         let (number, id) = rest.split_once('-')?;
         let ours = ending == ".warc.gz" || ending.starts_with(".cdxj");
         let timed = time.len() == 14 && time.bytes().all(|byte| byte.is_ascii_digit());
-        let number = number
-            .parse()
-            .ok()
-            .filter(|_| id == crawl_id && ours && timed)?;
-        Some(Self {
-            number,
-            stem: stem.to_owned(),
-        })
+        let number = number.parse().ok().filter(|_| id == crawl_id && ours && timed)?;
+        Some(Self { number, stem: stem.to_owned() })
     }
 
     /// The archive file's name.

@@ -2,7 +2,7 @@
 //!
 //! Gzip files must have one member per record, as the standard recommends and random access needs; plain
 //! files are read as well. A record is given out only when it is whole: header, block of the length it
-//! declares, the two empty lines behind it, and for gzip the checksum and the end of the member. Anything
+//! declares, the empty lines behind it, and for gzip the checksum and the end of the member. Anything
 //! else is [`Error::Damaged`] with the offset of the record, after which the reader gives nothing more.
 //! Digests are compared when asked for, by [`Record::check_digests`].
 //!
@@ -53,10 +53,7 @@ impl WarcReader {
         // A body that comes in chunks of one byte takes six on the wire for each.
         let payload_bytes_max = limits.body_bytes_max.saturating_mul(8);
         Ok(Self {
-            file: Counted {
-                inner: BufReader::new(file),
-                count: 0,
-            },
+            file: Counted { inner: BufReader::new(file), count: 0 },
             path,
             header_bytes_max: limits.warc_header_bytes_max,
             block_bytes_max: payload_bytes_max.saturating_add(limits.header_bytes_max),
@@ -66,10 +63,7 @@ impl WarcReader {
 
     /// Goes to the record that begins at `offset`, as an index names it.
     pub fn seek(&mut self, offset: u64) -> Result<()> {
-        self.file
-            .inner
-            .seek(SeekFrom::Start(offset))
-            .map_err(Error::io(&self.path))?;
+        self.file.inner.seek(SeekFrom::Start(offset)).map_err(Error::io(&self.path))?;
         self.file.count = offset;
         self.ended = false;
         Ok(())
@@ -78,9 +72,7 @@ impl WarcReader {
     /// The record that begins at `offset`.
     pub fn record_at(&mut self, offset: u64) -> Result<Record> {
         self.seek(offset)?;
-        let record = self
-            .next()
-            .unwrap_or_else(|| Err(self.damaged(offset, "the file ends here")));
+        let record = self.next().unwrap_or_else(|| Err(self.damaged(offset, "the file ends here")));
         self.ended = true;
         record
     }
@@ -96,21 +88,12 @@ impl WarcReader {
                 read_whole(&mut member, bounds)
                     .and_then(|parts| at_end(&mut member).map(|()| parts))
             }
-            _ => read_whole(
-                &mut self.file,
-                (self.header_bytes_max, self.block_bytes_max),
-            ),
+            _ => read_whole(&mut self.file, (self.header_bytes_max, self.block_bytes_max)),
         };
         let (head, block) = read.map_err(|fault| self.error(offset, fault))?;
         let bytes = self.file.count - offset;
         let Head { version, fields } = head;
-        Ok(Some(Record {
-            offset,
-            bytes,
-            version,
-            fields,
-            block,
-        }))
+        Ok(Some(Record { offset, bytes, version, fields, block }))
     }
 
     fn error(&self, offset: u64, fault: Fault) -> Error {
@@ -122,11 +105,7 @@ impl WarcReader {
     }
 
     fn damaged(&self, offset: u64, what: impl Into<String>) -> Error {
-        Error::Damaged {
-            path: self.path.clone(),
-            offset,
-            what: what.into(),
-        }
+        Error::Damaged { path: self.path.clone(), offset, what: what.into() }
     }
 }
 
@@ -146,10 +125,7 @@ impl Iterator for WarcReader {
 impl Record {
     /// The value of a field, the first of that name.
     pub fn field(&self, name: &str) -> Option<&str> {
-        let found = self
-            .fields
-            .iter()
-            .find(|(found, _)| found.eq_ignore_ascii_case(name));
+        let found = self.fields.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
@@ -161,22 +137,13 @@ impl Record {
     /// `WARC-Target-URI`, without the angle brackets that some writers put around it.
     pub fn target(&self) -> Option<&str> {
         let target = self.field("WARC-Target-URI")?;
-        Some(
-            target
-                .strip_prefix('<')
-                .and_then(|t| t.strip_suffix('>'))
-                .unwrap_or(target),
-        )
+        Some(target.strip_prefix('<').and_then(|t| t.strip_suffix('>')).unwrap_or(target))
     }
 
     /// The block as head and payload, if it is HTTP.
     pub fn http(&self) -> Option<(&[u8], &[u8])> {
         let content_type = self.field("Content-Type").unwrap_or_default();
-        if !content_type
-            .trim_start()
-            .to_ascii_lowercase()
-            .starts_with("application/http")
-        {
+        if !content_type.trim_start().to_ascii_lowercase().starts_with("application/http") {
             return None;
         }
         Some(self.block.split_at(http_head_bytes(&self.block)))
@@ -229,14 +196,8 @@ struct Head {
 impl Head {
     fn block_bytes(&self) -> Result<u64, Fault> {
         let length = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("Content-Length");
-        let (_, value) = self
-            .fields
-            .iter()
-            .find(length)
-            .ok_or("there is no Content-Length")?;
-        value
-            .parse()
-            .map_err(|_| Fault::Damaged(format!("Content-Length is `{value}`")))
+        let (_, value) = self.fields.iter().find(length).ok_or("there is no Content-Length")?;
+        value.parse().map_err(|_| Fault::Damaged(format!("Content-Length is `{value}`")))
     }
 }
 
@@ -253,16 +214,23 @@ fn read_whole(
     from.take(bytes).read_to_end(&mut block)?;
     if (block.len() as u64) < bytes {
         let there = block.len();
-        return Err(Fault::Damaged(format!(
-            "the block ends after {there} of {bytes} bytes"
-        )));
+        return Err(Fault::Damaged(format!("the block ends after {there} of {bytes} bytes")));
     }
-    let mut end = Vec::new();
-    from.take(4).read_to_end(&mut end)?;
-    if end != b"\r\n\r\n" {
-        return Err("no two empty lines behind the block".into());
-    }
+    skip_empty_lines(from)?;
     Ok((head, block))
+}
+
+/// Two empty lines end a record. Some writers leave one out behind an empty block; none is damage.
+fn skip_empty_lines(from: &mut impl BufRead) -> Result<(), Fault> {
+    let mut skipped = 0;
+    while skipped < 4 && matches!(from.fill_buf()?, [b'\r' | b'\n', ..]) {
+        from.consume(1);
+        skipped += 1;
+    }
+    if skipped < 2 {
+        return Err("no empty lines behind the block".into());
+    }
+    Ok(())
 }
 
 fn read_head(from: &mut impl BufRead) -> Result<Head, Fault> {
@@ -284,16 +252,12 @@ fn read_head(from: &mut impl BufRead) -> Result<Head, Fault> {
 /// Adds a header line. One that begins with white space goes on with the field before it.
 fn add_field(fields: &mut Vec<(String, String)>, line: &str) -> Result<(), Fault> {
     if line.starts_with([' ', '\t']) {
-        let (_, value) = fields
-            .last_mut()
-            .ok_or("the header begins with white space")?;
+        let (_, value) = fields.last_mut().ok_or("the header begins with white space")?;
         value.push(' ');
         value.push_str(line.trim());
         return Ok(());
     }
-    let (name, value) = line
-        .split_once(':')
-        .ok_or("a header line without a colon")?;
+    let (name, value) = line.split_once(':').ok_or("a header line without a colon")?;
     fields.push((name.trim().to_owned(), value.trim().to_owned()));
     Ok(())
 }
@@ -344,16 +308,12 @@ fn check_digest(what: &str, declared: Option<&str>, bytes: &[u8]) -> Result<(), 
     };
     let decoders = [&BASE32, &HEXLOWER_PERMISSIVE, &BASE64, &BASE64URL];
     let matches = |decoder: &&data_encoding::Encoding| {
-        decoder
-            .decode(text.as_bytes())
-            .is_ok_and(|digest| digest == actual)
+        decoder.decode(text.as_bytes()).is_ok_and(|digest| digest == actual)
     };
     if decoders.iter().any(matches) {
         return Ok(());
     }
-    Err(format!(
-        "the {what} digest does not match: {algorithm}:{text}"
-    ))
+    Err(format!("the {what} digest does not match: {algorithm}:{text}"))
 }
 
 /// A reader that knows how far it got.

@@ -24,10 +24,7 @@ const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identic
 /// All records of a visit, one gzip member each; the first is what an index points at.
 pub fn encode(visit: &Visit) -> Encoded {
     let mut encoded = Encoded::default();
-    let Some(exchange) = visit
-        .exchange
-        .as_ref()
-        .filter(|exchange| !exchange.head().is_empty())
+    let Some(exchange) = visit.exchange.as_ref().filter(|exchange| !exchange.head().is_empty())
     else {
         return encoded;
     };
@@ -70,10 +67,7 @@ fn response(visit: &Visit, exchange: &Exchange, id: &RecordId) -> Vec<u8> {
     let mut head = RecordHead::of_visit("response", id, visit);
     head.of_exchange(exchange);
     head.fields.add("Content-Type", HTTP_RESPONSE);
-    head.fields.add_some(
-        "WARC-Truncated",
-        exchange.wire().truncated.map(|why| why.word()),
-    );
+    head.fields.add_some("WARC-Truncated", exchange.wire().truncated.map(|why| why.word()));
     head.with_block(&exchange.wire().response)
 }
 
@@ -85,8 +79,7 @@ fn revisit(visit: &Visit, exchange: &Exchange, original: &SameAs, id: &RecordId)
     head.fields.add("Content-Type", HTTP_RESPONSE);
     head.fields.add("WARC-Profile", IDENTICAL_PAYLOAD);
     head.fields.add("WARC-Refers-To-Target-URI", &original.url);
-    head.fields
-        .add("WARC-Refers-To-Date", &original.at.to_string());
+    head.fields.add("WARC-Refers-To-Date", &original.at.to_string());
     head.fields.add("WARC-Truncated", "length");
     head.with_block(exchange.head())
 }
@@ -94,8 +87,7 @@ fn revisit(visit: &Visit, exchange: &Exchange, original: &SameAs, id: &RecordId)
 fn request(visit: &Visit, exchange: &Exchange, response: &RecordId) -> Vec<u8> {
     let mut head = RecordHead::of_visit("request", &RecordId::new(), visit);
     head.fields.add("WARC-Concurrent-To", &response.0);
-    head.fields
-        .add("WARC-IP-Address", &exchange.wire().peer.ip().to_string());
+    head.fields.add("WARC-IP-Address", &exchange.wire().peer.ip().to_string());
     head.fields.add("WARC-Protocol", "http/1.1");
     head.fields.add("Content-Type", HTTP_REQUEST);
     head.with_block(&exchange.wire().request)
@@ -117,10 +109,7 @@ fn metadata_fields(visit: &Visit) -> Fields {
     fields.add("tries", &visit.tries.to_string());
     fields.add("fetchTimeMs", &visit.timings.total_ms.to_string());
     fields.add_some("connectTimeMs", number(visit.timings.connect_ms).as_deref());
-    fields.add_some(
-        "firstByteTimeMs",
-        number(visit.timings.first_byte_ms).as_deref(),
-    );
+    fields.add_some("firstByteTimeMs", number(visit.timings.first_byte_ms).as_deref());
     fields.add("outlinks", &visit.links.len().to_string());
     for note in &visit.notes {
         fields.add("note", note);
@@ -132,17 +121,9 @@ fn metadata_fields(visit: &Visit) -> Fields {
 fn effort_for(exchange: &Exchange) -> Effort {
     let encoded = exchange.header("content-encoding").is_some_and(|encoding| {
         let encoding = encoding.to_ascii_lowercase();
-        ["gzip", "br", "zstd", "deflate", "compress"]
-            .iter()
-            .any(|name| encoding.contains(name))
+        ["gzip", "br", "zstd", "deflate", "compress"].iter().any(|name| encoding.contains(name))
     });
-    if encoded
-        || exchange
-            .wire()
-            .content_type
-            .as_deref()
-            .is_some_and(is_compressed_type)
-    {
+    if encoded || exchange.wire().content_type.as_deref().is_some_and(is_compressed_type) {
         Effort::Stored
     } else {
         Effort::Packed
@@ -150,20 +131,10 @@ fn effort_for(exchange: &Exchange) -> Effort {
 }
 
 fn is_compressed_type(content_type: &str) -> bool {
-    let essence = content_type
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let compressed_image = essence.starts_with("image/")
-        && ![
-            "image/svg+xml",
-            "image/bmp",
-            "image/x-icon",
-            "image/vnd.microsoft.icon",
-        ]
-        .contains(&essence.as_str());
+        && !["image/svg+xml", "image/bmp", "image/x-icon", "image/vnd.microsoft.icon"]
+            .contains(&essence.as_str());
     compressed_image
         || essence.starts_with("video/")
         || matches!(
@@ -171,17 +142,9 @@ fn is_compressed_type(content_type: &str) -> bool {
             "audio/mpeg" | "audio/mp4" | "audio/ogg" | "audio/aac" | "audio/webm" | "audio/flac"
         )
         || matches!(essence.as_str(), "font/woff" | "font/woff2")
-        || [
-            "zip",
-            "gzip",
-            "x-gzip",
-            "x-bzip2",
-            "x-xz",
-            "zstd",
-            "x-7z-compressed",
-        ]
-        .iter()
-        .any(|kind| essence.strip_prefix("application/") == Some(kind))
+        || ["zip", "gzip", "x-gzip", "x-bzip2", "x-xz", "zstd", "x-7z-compressed"]
+            .iter()
+            .any(|kind| essence.strip_prefix("application/") == Some(kind))
 }
 
 /// `<urn:uuid:…>`, never the same twice.
@@ -214,18 +177,13 @@ impl RecordHead {
     }
 
     fn of_exchange(&mut self, exchange: &Exchange) {
-        self.fields.add(
-            "WARC-Payload-Digest",
-            &exchange.payload_digest().to_string(),
-        );
-        self.fields
-            .add("WARC-IP-Address", &exchange.wire().peer.ip().to_string());
+        self.fields.add("WARC-Payload-Digest", &exchange.payload_digest().to_string());
+        self.fields.add("WARC-IP-Address", &exchange.wire().peer.ip().to_string());
         self.fields.add("WARC-Protocol", "http/1.1");
     }
 
     fn with_block(mut self, block: &[u8]) -> Vec<u8> {
-        self.fields
-            .add("WARC-Block-Digest", &Sha1Digest::of(block).to_string());
+        self.fields.add("WARC-Block-Digest", &Sha1Digest::of(block).to_string());
         self.fields.add("Content-Length", &block.len().to_string());
         let mut record = self.fields.0;
         record.reserve(block.len() + 6);
@@ -246,11 +204,7 @@ impl Fields {
         self.0.extend_from_slice(name.as_bytes());
         self.0.extend_from_slice(b": ");
         let plain = |byte: u8| {
-            if byte < b' ' || byte == 0x7f {
-                b' '
-            } else {
-                byte
-            }
+            if byte < b' ' || byte == 0x7f { b' ' } else { byte }
         };
         self.0.extend(value.bytes().map(plain));
         self.0.extend_from_slice(b"\r\n");

@@ -50,22 +50,13 @@ impl WarcSink {
                 "`{id}` cannot be a crawl's id: letters, digits, - and _"
             )));
         }
-        Ok(Self {
-            plan,
-            open: None,
-            closed: Position::default(),
-            next: 0,
-        })
+        Ok(Self { plan, open: None, closed: Position::default(), next: 0 })
     }
 
     /// The open file, with room for `bytes` more, or a new one.
     fn file_for(&mut self, bytes: u64, at: Millis) -> Result<&mut OpenFile> {
         let bytes_max = self.plan.limits.warc_bytes_max;
-        if self
-            .open
-            .as_ref()
-            .is_some_and(|file| !file.has_room(bytes, bytes_max))
-        {
+        if self.open.as_ref().is_some_and(|file| !file.has_room(bytes, bytes_max)) {
             self.close()?;
         }
         let file = match self.open.take() {
@@ -153,18 +144,10 @@ impl Sink for WarcSink {
         }
         if !found_last {
             let what = format!("archive file number {} is missing", end.file);
-            return Err(Error::Damaged {
-                path: self.plan.dir.join("warc"),
-                offset: 0,
-                what,
-            });
+            return Err(Error::Damaged { path: self.plan.dir.join("warc"), offset: 0, what });
         }
         self.closed = end;
-        self.next = if end.offset == 0 {
-            end.file
-        } else {
-            end.file + 1
-        };
+        self.next = if end.offset == 0 { end.file } else { end.file + 1 };
         Ok(())
     }
 
@@ -180,13 +163,7 @@ impl OpenFile {
         let index = Appender::new(name.index_part_path(&plan.dir), buffer);
         warc.append(&record::warcinfo(plan, &name.warc(), at))?;
         let first_visit = warc.end();
-        Ok(Self {
-            warc_name: name.warc().into(),
-            name,
-            warc,
-            index,
-            first_visit,
-        })
+        Ok(Self { warc_name: name.warc().into(), name, warc, index, first_visit })
     }
 
     /// A visit larger than a whole file still gets one, alone.
@@ -197,16 +174,10 @@ impl OpenFile {
     fn sync(&mut self) -> Result<Position> {
         // WARC-2: the index first.
         self.index.sync()?;
-        Ok(Position {
-            file: self.name.number,
-            offset: self.warc.sync()?,
-        })
+        Ok(Position { file: self.name.number, offset: self.warc.sync()? })
     }
 }
 
 fn index_of(name: &FileName, dir: &Path) -> Index {
-    Index {
-        part: name.index_part_path(dir),
-        sorted: name.index_path(dir),
-    }
+    Index { part: name.index_part_path(dir), sorted: name.index_path(dir) }
 }
