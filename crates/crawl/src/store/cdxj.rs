@@ -110,7 +110,7 @@ impl Index {
         for path in [&self.part, &self.sorted, &self.runs()] {
             durable::remove(path)?;
         }
-        Ok(())
+        durable::remove(&durable::temporary_of(&self.sorted))
     }
 
     fn settle(&self, end: u64, sort_bytes_max: u64) -> Result<()> {

@@ -105,6 +105,20 @@ impl Summary {
         }
     }
 
+    /// The same, with what the archive of a crawl directory takes up now.
+    pub fn with_archive(self, dir: &Path) -> Result<Self> {
+        let folder = dir.join("warc");
+        let (mut warc_files, mut warc_bytes) = (0, 0);
+        for entry in std::fs::read_dir(&folder).map_err(Error::io(&folder))? {
+            let entry = entry.map_err(Error::io(&folder))?;
+            if entry.path().extension().is_some_and(|ending| ending == "gz") {
+                warc_files += 1;
+                warc_bytes += entry.metadata().map_err(Error::io(entry.path()))?.len();
+            }
+        }
+        Ok(Self { warc_files, warc_bytes, ..self })
+    }
+
     /// Writes it to a file, as a whole or not at all.
     pub fn write(&self, path: &Path) -> Result<()> {
         let mut json = serde_json::to_vec_pretty(self).expect("maps of numbers are JSON");

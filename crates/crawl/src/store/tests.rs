@@ -147,6 +147,11 @@ fn a_summary_counts_what_became_of_visits_and_reads_back() {
     summary.write(&path).unwrap();
     assert_eq!(Summary::read(&path).unwrap(), summary);
     assert_eq!(serde_json::to_value(&summary).unwrap()["state"], "running");
+    write(dir.path(), &every_shape());
+    let summary = summary.with_archive(dir.path()).unwrap();
+    let archive = files(&dir.path().join("warc"));
+    assert_eq!(summary.warc_files, archive.len() as u64);
+    assert_eq!(summary.warc_bytes, archive.values().map(|bytes| bytes.len() as u64).sum::<u64>());
 }
 
 /// What a crawl directory says, apart from record ids and places, having checked that the index and the
@@ -318,8 +323,8 @@ fn a_file_garbled_anywhere_behind_the_commit_loses_and_doubles_nothing() {
 fn a_crash_after_files_were_closed_but_not_committed_is_undone() {
     let mut crash = crash(ROLLING, true);
     crash.go_on("", None, "closed");
-    let parts = crash.before.keys().filter(|name| name.ends_with(".part"));
-    let part = parts.last().unwrap().clone();
+    let mut parts = crash.before.keys().filter(|name| name.ends_with(".part"));
+    let part = parts.next_back().unwrap().clone();
     crash.after.insert(part.clone(), b"torn".to_vec());
     crash.go_on("", None, "the part of a sorted index is still there, in part");
     crash.after.insert(part.replace(".part", ".tmp"), b"half".to_vec());
