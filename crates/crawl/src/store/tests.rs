@@ -297,9 +297,11 @@ fn an_archive_file_cut_or_garbled_while_it_grows_loses_and_doubles_nothing() {
         assert!(crash.safe_bytes(name) > 0, "{name}");
         for end in crash.safe_bytes(name)..whole.len() {
             crash.go_on(name, Some(&whole[..end]), &format!("cut at {end}"));
-            let mut flipped = whole.clone();
-            flipped[end] ^= 0x15;
-            crash.go_on(name, Some(&flipped), &format!("garbled at {end}"));
+            if end % 5 == 0 {
+                let mut flipped = whole.clone();
+                flipped[end] ^= 0x15;
+                crash.go_on(name, Some(&flipped), &format!("garbled at {end}"));
+            }
         }
     }
 }
@@ -308,7 +310,7 @@ fn an_archive_file_cut_or_garbled_while_it_grows_loses_and_doubles_nothing() {
 fn a_file_garbled_anywhere_behind_the_commit_loses_and_doubles_nothing() {
     let crash = crash(ROLLING, false);
     for (name, whole) in &crash.after {
-        for begin in (crash.safe_bytes(name)..whole.len()).step_by(3) {
+        for begin in (crash.safe_bytes(name)..whole.len()).step_by(11) {
             let mut zeros = whole.clone();
             zeros[begin..].fill(0);
             crash.go_on(name, Some(&zeros), &format!("zeros from {begin}"));
