@@ -13,7 +13,8 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
 /// SHA-1 of some bytes: a label for archives, not an identity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Sha1Digest([u8; 20]);
 
 impl Sha1Digest {
@@ -42,6 +43,23 @@ impl Sha1Digest {
 impl fmt::Display for Sha1Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sha1:{}", BASE32.encode_display(&self.0))
+    }
+}
+
+impl From<Sha1Digest> for String {
+    fn from(digest: Sha1Digest) -> Self {
+        digest.to_string()
+    }
+}
+
+impl TryFrom<String> for Sha1Digest {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let wrong = "a SHA-1 digest is `sha1:` and 32 letters of Base32";
+        let letters = text.strip_prefix("sha1:").ok_or(wrong)?;
+        let bytes = BASE32.decode(letters.as_bytes()).map_err(|_| wrong)?;
+        bytes.try_into().map(Self).map_err(|_| wrong)
     }
 }
 

@@ -141,6 +141,8 @@ limits! {
     url_query_pairs_max = 32, ceiling 1_024, "the link is rejected", "reject.trap";
     #[doc = "Times that one segment may stand in one path."]
     url_segment_repeats_max = 3, ceiling 1_024, "the link is rejected", "reject.trap";
+    #[doc = "Bytes of one compiled set of regular expressions."]
+    patterns_bytes_max = 16 * MIB, ceiling GIB, "the patterns are refused at the start", "config.refused";
     #[doc = "Hops from a seed."]
     depth_hops_max = 1_000, ceiling 65_000, "the link is rejected", "reject.depth";
     #[doc = "Redirects in a row."]
@@ -151,6 +153,8 @@ limits! {
     link_text_bytes_max = 256, ceiling 64 * KIB, "the text is cut", "page.anchor_truncated";
     #[doc = "Bytes of text kept of one page."]
     page_text_bytes_max = MIB, ceiling 64 * MIB, "the text is cut, with a note", "page.text_truncated";
+    #[doc = "Bytes kept of a page's title, and of its description."]
+    page_meta_bytes_max = 2 * KIB, ceiling MIB, "they are cut, with a note", "page.meta_truncated";
     #[doc = "Open elements that the parser keeps track of."]
     page_nesting_max = 512, ceiling 64 * KIB, "deeper elements count as siblings", "page.nesting_truncated";
     #[doc = "Bytes of a body as sent."]
@@ -215,6 +219,10 @@ limits! {
     fetches_max = 256, ceiling 65_536, "leasing stops", "engine.fetches_full";
     #[doc = "Idle connections kept open."]
     connections_idle_max = 1_024, ceiling 65_536, "the oldest is closed", "fetch.pool_evicted";
+    #[doc = "Origins (scheme and port) of one host."]
+    host_origins_max = 64, ceiling 65_000, "links to further ones are rejected", "reject.host_origins";
+    #[doc = "Time that an idle connection is kept open."]
+    connection_idle_ms_max = 60 * SECOND_MS, ceiling HOUR_MS, "it is closed, the next request connects anew", "fetch.pool_expired";
     #[doc = "URLs waiting for one host."]
     host_urls_max = 1_000_000, ceiling 1_000_000_000, "further links wait outside: counted, not queued", "reject.host_full";
     #[doc = "URLs of one host held in memory."]
@@ -225,6 +233,8 @@ limits! {
     queue_block_urls_max = 256, ceiling 65_536, "the next block begins", "frontier.blocks";
     #[doc = "Changes held in memory between two checkpoints."]
     checkpoint_changes_max = 50_000, ceiling 10_000_000, "a checkpoint is written", "frontier.checkpoints";
+    #[doc = "Bytes of changes held in memory between two checkpoints."]
+    checkpoint_bytes_max = 32 * MIB, ceiling GIB, "a checkpoint is written", "frontier.checkpoints";
     #[doc = "Time between two checkpoints."]
     checkpoint_ms_max = 60 * SECOND_MS, ceiling HOUR_MS, "a checkpoint is written", "frontier.checkpoints";
     #[doc = "Work that one crash may repeat."]
@@ -233,6 +243,8 @@ limits! {
     log_segment_bytes_max = 64 * MIB, ceiling GIB, "the next segment begins", "log.segments";
     #[doc = "Bytes of one log record."]
     log_record_bytes_max = 64 * MIB, ceiling GIB, "a larger one on disk is taken for damage", "log.damaged";
+    #[doc = "Bytes of memory for the filters that spare reads of the seen set."]
+    sieve_filter_bytes_max = 32 * MIB, ceiling 64 * GIB, "the largest filter is halved, more is read", "sieve.filters_halved";
     #[doc = "Places in a channel between two stages."]
     channel_max = 1_024, ceiling 65_536, "back-pressure", "engine.channel_full";
     #[doc = "Bytes of one WARC file."]
@@ -245,6 +257,8 @@ limits! {
     warc_header_bytes_max = 64 * KIB, ceiling MIB, "the record counts as damaged", "warc.damaged";
     #[doc = "Free disk space below which the crawl waits."]
     disk_free_bytes_min = 2 * GIB, ceiling 1_024 * 1_024 * GIB, "the crawl pauses until there is room", "engine.disk_low";
+    #[doc = "Time that the crawl waits for room on the disk."]
+    disk_wait_ms_max = 60 * SECOND_MS, ceiling 30 * 24 * HOUR_MS, "the crawl stops, its state saved", "engine.disk_low";
     #[doc = "Seeds of one crawl."]
     seeds_max = 100_000_000, ceiling 1_000_000_000, "the rest is left out, said aloud", "seeds.truncated";
     #[doc = "Bytes of one line of a seed file."]

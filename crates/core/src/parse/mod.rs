@@ -1,1 +1,128 @@
-//! (to come)
+//! Bytes → page (step 9 of the line).
+//!
+//! `parse` takes a body, already free of its content coding, and gives what a crawler wants to know of
+//! it: links, text, title, directives. It never fails, never recurses and reads its input once; what
+//! is odd or too much becomes a [`Note`]. It follows nothing, resolves no external entity and runs no
+//! script. Links stay as the page has them: resolving and judging them is for `url` and `scope`.
+
+mod charset;
+mod css;
+mod html;
+mod markdown;
+mod mime;
+mod page;
+mod prose;
+mod sitemap;
+mod sniff;
+#[cfg(test)]
+mod testdata;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use url::Url;
+
+use crate::Limits;
+
+pub use charset::{Charset, CharsetSource};
+pub use markdown::markdown;
+pub use mime::Mime;
+pub use page::{LinkRef, Note, Page};
+pub use sniff::Kind;
+
+/// What is to be parsed.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// Where the body is from: `base href` resolves against it, and its top-level domain helps to
+    /// guess a charset.
+    pub url: &'a Url,
+    /// The `Content-Type` field as received.
+    pub content_type: Option<&'a str>,
+    /// The body, content coding removed.
+    pub body: &'a [u8],
+}
+
+impl<'a> Input<'a> {
+    fn mime(&self) -> Option<Mime> {
+        self.content_type.and_then(Mime::parse)
+    }
+
+    /// The body as text, in the charset that `kind`'s rules find.
+    fn decode(&self, kind: Kind, mime: Option<&Mime>) -> Decoded<'a> {
+        let label = mime.and_then(|mime| mime.parameter("charset"));
+        let charset = charset::detect(self, kind, label);
+        let (text, malformed) = charset::decode(self.body, charset.encoding);
+        Decoded { text, charset, malformed }
+    }
+}
+
+struct Decoded<'a> {
+    text: Cow<'a, str>,
+    charset: Charset,
+    malformed: bool,
+}
+
+impl Decoded<'_> {
+    fn page(&self, kind: Kind) -> Page {
+        let mut page = Page::new(kind, self.charset);
+        if self.malformed {
+            page.note(Note::MalformedCharset);
+        }
+        page
+    }
+}
+
+/// Makes a page of any bytes. The kind is that of the `Content-Type`; where that is missing or says
+/// nothing, the first bytes decide.
+pub fn parse(input: &Input<'_>, limits: &Limits) -> Page {
+    let mime = input.mime();
+    let kind = sniff::kind(mime.as_ref(), input.body);
+    if kind == Kind::Other {
+        return Page::new(kind, Charset::default());
+    }
+    let decoded = input.decode(kind, mime.as_ref());
+    match kind {
+        Kind::Html | Kind::Xhtml => html::read(input, decoded.page(kind), &decoded.text, limits),
+        Kind::Css => css::read(decoded.page(kind), &decoded.text, limits),
+        Kind::Text => text(decoded.page(kind), &decoded.text, limits),
+        Kind::Xml | Kind::Sitemap | Kind::SitemapIndex | Kind::Feed => {
+            if sitemap::root_is_html(&decoded.text) {
+                return html::read(input, decoded.page(Kind::Xhtml), &decoded.text, limits);
+            }
+            sitemap::read(decoded.page(kind), &decoded.text, limits)
+        }
+        Kind::Other => decoded.page(kind),
+    }
+}
+
+/// The same for a body that was asked for as a sitemap: plain text is then a list of URLs, and what
+/// cannot be told by its type is looked at for XML.
+pub fn parse_sitemap(input: &Input<'_>, limits: &Limits) -> Page {
+    let mime = input.mime();
+    match sniff::kind(mime.as_ref(), input.body) {
+        Kind::Text if !sitemap::looks_like_xml(input.body) => {
+            let decoded = input.decode(Kind::Text, mime.as_ref());
+            sitemap::read_text(decoded.page(Kind::Sitemap), &decoded.text, limits)
+        }
+        Kind::Text | Kind::Other if sitemap::looks_like_xml(input.body) => {
+            let decoded = input.decode(Kind::Xml, mime.as_ref());
+            sitemap::read(decoded.page(Kind::Xml), &decoded.text, limits)
+        }
+        _ => parse(input, limits),
+    }
+}
+
+/// Plain text: text only. What looks like a URL in it is no link; nobody marked it as one.
+fn text(mut page: Page, source: &str, limits: &Limits) -> Page {
+    let mut prose = prose::Prose::new(limits.page_text_bytes_max);
+    for line in source.lines() {
+        prose.words(line);
+        prose.line();
+        if prose.is_cut() {
+            break;
+        }
+    }
+    page.set_text(prose);
+    page
+}

@@ -1,8 +1,8 @@
 //! The form in which paths and patterns are compared (RFC 9309 section 2.2.2).
 //!
 //! - An escape of an unreserved character is that character; any other escape has capital digits.
-//! - A byte that no URL may hold raw (blank, control character, `"`, `<`, non-ASCII and the like) is
-//!   its escape. So is `'`, which canonical URLs escape in queries.
+//! - A byte that no URL may hold raw (blank, control character, `"`, `<`, non-ASCII and the like)
+//!   is its escape. So is `'`, which canonical URLs escape in queries.
 //! - A reserved character and its escape stay two things, as RFC 3986 section 2.2 has it, but for
 //!   the two that mean something in patterns: `%24` is `$`, and the `*` of a path is `%2A`, so that
 //!   a pattern can name them verbatim (section 2.2.3).
@@ -32,10 +32,7 @@ enum Star {
 
 fn normal(text: &[u8], star: Star) -> Cow<'_, [u8]> {
     // Nearly all paths end here, or with the second look: plain, or escaped as it should be.
-    if text
-        .iter()
-        .all(|&byte| byte != b'%' && stays_raw(byte, star))
-    {
+    if text.iter().all(|&byte| byte != b'%' && stays_raw(byte, star)) {
         return Cow::Borrowed(text);
     }
     if Pieces(text).all(|piece| piece.is_normal(star)) {
@@ -59,11 +56,7 @@ impl Piece<'_> {
 
     /// Whether the normal form has the byte itself, rather than an escape.
     fn is_raw_in_normal_form(&self, star: Star) -> bool {
-        if self.is_escape() {
-            decodes(self.byte)
-        } else {
-            stays_raw(self.byte, star)
-        }
+        if self.is_escape() { decodes(self.byte) } else { stays_raw(self.byte, star) }
     }
 
     fn is_normal(&self, star: Star) -> bool {
@@ -94,14 +87,9 @@ impl<'a> Iterator for Pieces<'a> {
             [b'%', high, low, ..] => byte_of(*high, *low),
             _ => None,
         };
-        let (written, rest) = self
-            .0
-            .split_at_checked(if escaped.is_some() { 3 } else { 1 })?;
+        let (written, rest) = self.0.split_at_checked(if escaped.is_some() { 3 } else { 1 })?;
         self.0 = rest;
-        Some(Piece {
-            byte: escaped.unwrap_or(written[0]),
-            written,
-        })
+        Some(Piece { byte: escaped.unwrap_or(written[0]), written })
     }
 }
 
@@ -130,30 +118,15 @@ mod tests {
 
     #[test]
     fn paths_and_patterns_meet_in_one_form() {
+        #[rustfmt::skip]
         let rows: &[(&str, &str, &str)] = &[
-            (
-                "RFC 9309, table of 2.2.2, row 1",
-                "/foo/bar?baz=quz",
-                "/foo/bar?baz=quz",
-            ),
+            ("RFC 9309, table of 2.2.2, row 1", "/foo/bar?baz=quz", "/foo/bar?baz=quz"),
             ("row 3: raw", "/foo/bar/ツ", "/foo/bar/%E3%83%84"),
             ("row 4: escaped", "/foo/bar/%E3%83%84", "/foo/bar/%E3%83%84"),
-            (
-                "row 5: needless escapes",
-                "/foo/bar/%62%61%7A",
-                "/foo/bar/baz",
-            ),
+            ("row 5: needless escapes", "/foo/bar/%62%61%7A", "/foo/bar/baz"),
             ("capital digits", "/%c3%a1%2f", "/%C3%A1%2F"),
-            (
-                "reserved stays as written",
-                "/a:b%3Ab?c=d/%2F",
-                "/a:b%3Ab?c=d/%2F",
-            ),
-            (
-                "no URL has these raw",
-                "/a b\"<>{}|\\^`",
-                "/a%20b%22%3C%3E%7B%7D%7C%5C%5E%60",
-            ),
+            ("reserved stays as written", "/a:b%3Ab?c=d/%2F", "/a:b%3Ab?c=d/%2F"),
+            ("no URL has these raw", "/a b\"<>{}|\\^`", "/a%20b%22%3C%3E%7B%7D%7C%5C%5E%60"),
             ("apostrophe", "/it's?it%27s", "/it%27s?it%27s"),
             ("dollar", "/a%24b$", "/a$b$"),
             ("no escape", "/100%/%4/%zz/%", "/100%/%4/%zz/%"),
@@ -175,10 +148,7 @@ mod tests {
     #[test]
     fn a_path_in_normal_form_costs_no_allocation() {
         for path in ["/", "/a/b?c=d&e=f;g", "/%C3%A9/%20x", "/100%", "/%2F%27"] {
-            assert!(
-                matches!(normal_path(path.as_bytes()), Cow::Borrowed(_)),
-                "{path}"
-            );
+            assert!(matches!(normal_path(path.as_bytes()), Cow::Borrowed(_)), "{path}");
         }
     }
 }

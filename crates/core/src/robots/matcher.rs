@@ -1,18 +1,19 @@
 //! One pattern against one path (RFC 9309 section 2.2.3), in linear time.
 //!
-//! A pattern is a few literal pieces with `*` between them. The first piece must begin the path; each
-//! further one is taken where it is first found behind the piece before; the last one must end the
-//! path if the pattern does. Taking the first place leaves the most room for what follows, so no
-//! choice is ever taken back, and `*a*a*a*a*…` costs no more than any other pattern of that length.
+//! A pattern is a few literal pieces with `*` between them. The first piece must begin the path;
+//! each further one is taken where it is first found behind the piece before; the last one must end
+//! the path if the pattern does. Taking the first place leaves the most room for what follows, so
+//! no choice is ever taken back, and `*a*a*a*a*…` costs no more than any other pattern of that
+//! length.
 //!
 //! No byte of the path is looked at for two pieces, and finding a piece takes time linear in both
-//! (`memchr::memmem` guarantees that): a pattern costs at most a constant times (its own bytes + the
-//! bytes of the path).
+//! (`memchr::memmem` guarantees that): a pattern costs at most a constant times (its own bytes +
+//! the bytes of the path).
 
 use memchr::{memchr, memmem, memrchr};
 
-/// Whether `pattern` matches `path` from its beginning and, if `anchored`, to its end. Both are in the
-/// form for comparison; the `$` of an anchored pattern is not part of it.
+/// Whether `pattern` matches `path` from its beginning and, if `anchored`, to its end. Both are in
+/// the form for comparison; the `$` of an anchored pattern is not part of it.
 pub(super) fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
     match memchr(b'*', pattern) {
         Some(star) => matches_wild(pattern.split_at(star), anchored, path),
@@ -32,11 +33,7 @@ fn matches_wild((head, rest): (&[u8], &[u8]), anchored: bool, path: &[u8]) -> bo
         return false;
     };
     let tail = tail.strip_prefix(b"*").unwrap_or(tail);
-    if anchored {
-        left.ends_with(tail)
-    } else {
-        behind(left, tail).is_some()
-    }
+    if anchored { left.ends_with(tail) } else { behind(left, tail).is_some() }
 }
 
 /// What follows the first occurrence of `piece`.

@@ -1,12 +1,15 @@
 //! The bytes of a robots.txt → [`Robots`], in one pass (RFC 9309 section 2.2).
 //!
 //! A line counts when it begins with a name that is known here; every other line is as if it were
-//! not there. Only rules end the list of user agents that opens a group: a crawl-delay, a sitemap or
-//! an unknown line in between does not (section 2.2.4).
+//! not there. Only rules end the list of user agents that opens a group: a crawl-delay, a sitemap
+//! or an unknown line in between does not (section 2.2.4).
 //!
 //! Tolerated beyond the grammar, because sites rely on it and it hurts nobody: a blank in the place
 //! of the colon, a byte order mark that is cut short, names of agents with a version behind them or
-//! digits in them, and the misspellings in [`FIELDS`]. No more: a guess can open what was closed.
+//! digits in them, and the misspellings in [`FIELDS`], all of them from real files. No more: a
+//! guess can open what was closed.
+
+use std::borrow::Cow;
 
 use memchr::{memchr, memchr2, memrchr2};
 
@@ -89,9 +92,7 @@ fn read(line: &[u8]) -> Option<(Field, &[u8])> {
 fn two_words(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let blank = memchr2(b' ', b'\t', line)?;
     let value = line.get(blank..)?.trim_ascii_start();
-    memchr2(b' ', b'\t', value)
-        .is_none()
-        .then_some((line.get(..blank)?, value))
+    memchr2(b' ', b'\t', value).is_none().then_some((line.get(..blank)?, value))
 }
 
 /// The tables of a [`Robots`] while they grow. What follows `group_agents` and `group_rules` is the
@@ -131,11 +132,7 @@ impl Draft {
             return; // A group for nobody, unless others are named.
         }
         let token = self.keep(&token.to_ascii_lowercase());
-        self.agents.push(Agent {
-            token,
-            rules: Span::default(),
-            delay_ms: None,
-        });
+        self.agents.push(Agent { token, rules: Span::default(), delay_ms: None });
     }
 
     fn take_rule(&mut self, line: u32, written: &[u8], path: &[u8], allow: bool) {
@@ -153,16 +150,10 @@ impl Draft {
         let written = self.keep(written);
         let pattern = match escape::normal_pattern(bare) {
             // As written: no second copy.
-            std::borrow::Cow::Borrowed(_) => Span::new(path_from, path_from + bare.len()),
-            std::borrow::Cow::Owned(pattern) => self.keep(&pattern),
+            Cow::Borrowed(_) => Span::new(path_from, path_from + bare.len()),
+            Cow::Owned(pattern) => self.keep(&pattern),
         };
-        self.rules.push(Rule {
-            written,
-            pattern,
-            line,
-            allow,
-            anchored,
-        });
+        self.rules.push(Rule { written, pattern, line, allow, anchored });
     }
 
     /// Notes the delay at the agent named last; `close_group` hands it to those above.
@@ -198,8 +189,7 @@ impl Draft {
     fn finish(mut self) -> Robots {
         self.close_group();
         let text = &self.text;
-        self.agents
-            .sort_by(|a, b| a.token.of(text).cmp(b.token.of(text)));
+        self.agents.sort_by(|a, b| a.token.of(text).cmp(b.token.of(text)));
         Robots {
             text: self.text.into(),
             agents: self.agents.into(),
@@ -225,23 +215,14 @@ fn product_token(value: &[u8]) -> &[u8] {
         return b"*";
     }
     let in_token = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let end = value
-        .iter()
-        .position(|byte| !in_token(byte))
-        .unwrap_or(value.len());
+    let end = value.iter().position(|byte| !in_token(byte)).unwrap_or(value.len());
     value.get(..end).unwrap_or_default()
 }
 
 /// Seconds with or without a fraction; anything else is no delay at all.
 fn delay_ms(value: &[u8]) -> Option<u64> {
-    let is_number = value
-        .iter()
-        .all(|byte| byte.is_ascii_digit() || *byte == b'.');
-    let seconds: f64 = std::str::from_utf8(value)
-        .ok()
-        .filter(|_| is_number)?
-        .parse()
-        .ok()?;
+    let is_number = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let seconds: f64 = std::str::from_utf8(value).ok().filter(|_| is_number)?.parse().ok()?;
     // Not negative, and `as` stops at the highest number there is.
     Some((seconds * 1000.0).round() as u64)
 }

@@ -17,7 +17,9 @@ use super::{CrawlUrl, UrlError};
 /// What canonicalisation takes away beyond the standard, and the longest URL it lets through.
 #[derive(Debug, Clone)]
 pub struct UrlRules {
-    /// Query parameters to drop, compared without case; a `*` at the end stands for any ending.
+    /// Query parameters to drop, compared without case. A `*` at the end stands for any ending;
+    /// `=hex32` at the end asks for a value of 32 hexadecimal digits, for names that can also mean
+    /// something.
     pub drop_params: Vec<String>,
     /// Sort the query's pairs by name. Off unless asked for: order can matter to a server.
     pub sort_query: bool,
@@ -45,6 +47,13 @@ const DROPPED_PARAMS: &[&str] = &[
     "jsessionid",
     "phpsessid",
     "aspsessionid*",
+    "cfid",
+    "cftoken",
+    "oscsid",
+    "zenid",
+    "sid=hex32",
+    "sessionid=hex32",
+    "session_id=hex32",
 ];
 
 /// Longest host name and longest label in it (RFC 1035 section 2.3.4, without the final dot).
@@ -72,10 +81,7 @@ pub fn canonicalise(mut url: Url, rules: &UrlRules) -> Result<CrawlUrl, UrlError
     if let Some(path) = changed(url.path(), canonical_path(url.path(), rules)) {
         url.set_path(&path);
     }
-    if let Some(query) = url
-        .query()
-        .and_then(|old| changed(old, canonical_query(old, rules)))
-    {
+    if let Some(query) = url.query().and_then(|old| changed(old, canonical_query(old, rules))) {
         url.set_query(Some(&query));
     }
     if url.query() == Some("") {
@@ -111,8 +117,7 @@ fn settle_host(url: &mut Url) -> Result<(), UrlError> {
     }
     if kept.len() < name.len() {
         let kept = kept.to_owned();
-        url.set_host(Some(&kept))
-            .map_err(|error| UrlError::Invalid(error.to_string()))?;
+        url.set_host(Some(&kept)).map_err(|error| UrlError::Invalid(error.to_string()))?;
     }
     Ok(())
 }
@@ -152,9 +157,7 @@ fn strip_path_sessions<'a>(path: &'a str, rules: &UrlRules) -> Cow<'a, str> {
     let kept = path.split('/').map(|segment| {
         let mut parts = segment.split(';');
         let first = parts.next().unwrap_or_default().to_owned();
-        parts
-            .filter(|part| !is_dropped(part, rules))
-            .fold(first, |kept, part| kept + ";" + part)
+        parts.filter(|part| !is_dropped(part, rules)).fold(first, |kept, part| kept + ";" + part)
     });
     kept.collect::<Vec<_>>().join("/").into()
 }
@@ -173,16 +176,20 @@ fn canonical_query<'a>(query: &'a str, rules: &UrlRules) -> Cow<'a, str> {
 }
 
 fn is_dropped(pair: &str, rules: &UrlRules) -> bool {
-    let name = pair.split('=').next().unwrap_or_default();
-    rules
-        .drop_params
-        .iter()
-        .any(|dropped| match dropped.strip_suffix('*') {
-            Some(start) => name
-                .get(..start.len())
-                .is_some_and(|begin| begin.eq_ignore_ascii_case(start)),
-            None => name.eq_ignore_ascii_case(dropped),
-        })
+    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+    rules.drop_params.iter().any(|entry| {
+        if let Some(start) = entry.strip_suffix('*') {
+            name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+        } else if let Some(entry) = entry.strip_suffix("=hex32") {
+            name.eq_ignore_ascii_case(entry) && is_hex32(value)
+        } else {
+            name.eq_ignore_ascii_case(entry)
+        }
+    })
+}
+
+fn is_hex32(value: &str) -> bool {
+    value.len() == 32 && value.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Decodes escapes of characters that need none (RFC 3986 section 6.2.2.2) and writes the others in
@@ -223,11 +230,7 @@ fn normal_escapes(text: &str) -> Cow<'_, str> {
 
 /// The byte that the escape at the start of the text stands for, if there is one.
 fn escaped_byte(text: &str) -> Option<u8> {
-    let digit = |at| {
-        text.as_bytes()
-            .get(at)
-            .and_then(|&byte| char::from(byte).to_digit(16))
-    };
+    let digit = |at| text.as_bytes().get(at).and_then(|&byte| char::from(byte).to_digit(16));
     u8::try_from(digit(1)? * 16 + digit(2)?).ok()
 }
 

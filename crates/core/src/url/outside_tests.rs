@@ -9,12 +9,7 @@ use super::*;
 /// A file of the outside test data, or a note that it is not there.
 fn testdata(name: &str) -> Option<String> {
     let folder = std::env::var_os("LARM_TESTDATA").map_or_else(
-        || {
-            PathBuf::from(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../../shared/testdata"
-            ))
-        },
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/testdata")),
         PathBuf::from,
     );
     let text = std::fs::read_to_string(folder.join("url").join(name)).ok();
@@ -34,9 +29,7 @@ fn json_cases(name: &str) -> Option<Vec<Value>> {
     )
     .unwrap();
     let text = halves.replace_all(&text, |found: &regex::Captures<'_>| {
-        found
-            .get(1)
-            .map_or("\\ufffd".to_owned(), |pair| pair.as_str().to_owned())
+        found.get(1).map_or("\\ufffd".to_owned(), |pair| pair.as_str().to_owned())
     });
     let list: Vec<Value> = serde_json::from_str(&text).unwrap();
     Some(list.into_iter().filter(Value::is_object).collect())
@@ -46,20 +39,12 @@ fn json_cases(name: &str) -> Option<Vec<Value>> {
 fn csv_rows(name: &str) -> Option<Vec<Vec<String>>> {
     let field = |text: &str| {
         let text = text.trim();
-        let inner = text
-            .strip_prefix('"')
-            .and_then(|text| text.strip_suffix('"'));
+        let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
         inner.map_or(text.to_owned(), |inner| inner.replace("\"\"", "\""))
     };
     let lines = testdata(name)?;
-    let lines = lines
-        .lines()
-        .filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
-    Some(
-        lines
-            .map(|line| line.split(',').map(field).collect())
-            .collect(),
-    )
+    let lines = lines.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    Some(lines.map(|line| line.split(',').map(field).collect()).collect())
 }
 
 #[test]
@@ -67,19 +52,14 @@ fn every_case_of_the_url_standard_resolves_as_it_says() {
     let cases = json_cases("wpt_urltestdata.json").unwrap_or_default();
     for case in &cases {
         let input = case["input"].as_str().unwrap();
-        let base = case["base"]
-            .as_str()
-            .map(|base| resolve(base, None, None).unwrap());
+        let base = case["base"].as_str().map(|base| resolve(base, None, None).unwrap());
         let found = resolve(input, base.as_ref(), None).ok();
         let found = found.as_ref().map(Url::as_str);
         let expected = case["href"].as_str();
         // What the parser does to other schemes does not matter: they are refused in the next step.
         let refused = |href: Option<&str>| href.is_some_and(|href| !href.starts_with("http"));
         if found != expected && !(refused(found) && refused(expected)) {
-            assert!(
-                is_strict_about_punycode(found, expected),
-                "{case:#}, not {found:?}"
-            );
+            assert!(is_strict_about_punycode(found, expected), "{case:#}, not {found:?}");
         }
     }
 }
@@ -95,15 +75,9 @@ fn host_names_become_ascii_as_the_url_standard_says() {
                 continue;
             }
             let url = resolve(&format!("https://{input}/x"), None, None).ok();
-            let (found, expected) = (
-                url.as_ref().and_then(Url::host_str),
-                case["output"].as_str(),
-            );
+            let (found, expected) = (url.as_ref().and_then(Url::host_str), case["output"].as_str());
             if found != expected {
-                assert!(
-                    input.is_ascii() && is_strict_about_punycode(found, expected),
-                    "{case:#}"
-                );
+                assert!(input.is_ascii() && is_strict_about_punycode(found, expected), "{case:#}");
             }
         }
     }
@@ -210,10 +184,7 @@ const NOT_AS_W3LIB: &[(&str, &[&str])] = &[
         "pairs are sorted by name only: the order of equal names can matter",
         &["http://www.example.com/do?c=3&b=5&b=2&a=50"],
     ),
-    (
-        "some servers tell `c=` from `c`",
-        &["http://www.example.com/do?b=&c&a=2"],
-    ),
+    ("some servers tell `c=` from `c`", &["http://www.example.com/do?b=&c&a=2"]),
     (
         "characters that browsers send as they are in a query are left alone",
         &[
@@ -252,32 +223,19 @@ const NOT_AS_W3LIB: &[(&str, &[&str])] = &[
 
 /// The canonical form with sorted queries, which both projects want and larm makes on request.
 fn sorted(text: &str, encoding: Option<&str>) -> Option<String> {
-    let rules = UrlRules {
-        sort_query: true,
-        ..UrlRules::default()
-    };
+    let rules = UrlRules { sort_query: true, ..UrlRules::default() };
     let encoding = encoding.and_then(|label| encoding_rs::Encoding::for_label(label.as_bytes()));
-    Some(
-        canonicalise(resolve(text, None, encoding).ok()?, &rules)
-            .ok()?
-            .to_string(),
-    )
+    Some(canonicalise(resolve(text, None, encoding).ok()?, &rules).ok()?.to_string())
 }
 
 /// Every difference is a decision in the list, and every decision in the list is a difference.
 fn assert_decided(differing: &[String], decisions: &[(&str, &[&str])]) {
-    let decided: Vec<&str> = decisions
-        .iter()
-        .flat_map(|(_, urls)| urls.iter().copied())
-        .collect();
+    let decided: Vec<&str> = decisions.iter().flat_map(|(_, urls)| urls.iter().copied()).collect();
     for url in differing {
         assert!(decided.contains(&url.as_str()), "undecided: {url}");
     }
     for url in decided {
-        assert!(
-            differing.iter().any(|differing| differing == url),
-            "no difference: {url}"
-        );
+        assert!(differing.iter().any(|differing| differing == url), "no difference: {url}");
     }
 }
 
@@ -287,11 +245,8 @@ fn differences_from_crawler_commons_are_decisions() {
         return;
     };
     let differs = |row: &Vec<String>| sorted(&row[0], None).as_deref() != Some(row[1].as_str());
-    let differing: Vec<String> = rows
-        .into_iter()
-        .filter(differs)
-        .map(|row| row[0].clone())
-        .collect();
+    let differing: Vec<String> =
+        rows.into_iter().filter(differs).map(|row| row[0].clone()).collect();
     assert_decided(&differing, NOT_AS_CRAWLER_COMMONS);
 }
 
@@ -332,12 +287,7 @@ fn canonicalising_twice_is_canonicalising_once_for_all_outside_urls() {
 /// Every string in every file, URL or not.
 fn all_texts() -> Vec<String> {
     let mut out = Vec::new();
-    for name in [
-        "wpt_urltestdata",
-        "wpt_toascii",
-        "wpt_IdnaTestV2",
-        "wpt_percent-encoding",
-    ] {
+    for name in ["wpt_urltestdata", "wpt_toascii", "wpt_IdnaTestV2", "wpt_percent-encoding"] {
         json_strings(name, &mut out);
     }
     for name in ["w3lib_url", "w3lib_html", "w3lib_encoding"] {

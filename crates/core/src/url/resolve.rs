@@ -43,9 +43,9 @@ fn parse(
 ) -> Result<Url, url::ParseError> {
     let options = Url::options().base_url(base);
     match encoding.filter(|encoding| *encoding != encoding_rs::UTF_8) {
-        Some(legacy) => options
-            .encoding_override(Some(&|query| encode_query(query, legacy).into()))
-            .parse(text),
+        Some(legacy) => {
+            options.encoding_override(Some(&|query| encode_query(query, legacy).into())).parse(text)
+        }
         None => options.parse(text),
     }
 }
@@ -97,9 +97,7 @@ fn has_scheme(text: &str) -> bool {
         return false;
     };
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
     is_scheme && !begins_with_port(rest)
 }
 

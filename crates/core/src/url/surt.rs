@@ -25,11 +25,7 @@ pub(super) fn surt(url: &CrawlUrl) -> String {
     }
     out.push(')');
     out.push_str(&surt_path(url.path()));
-    if let Some(query) = url
-        .query()
-        .map(surt_query)
-        .filter(|query| !query.is_empty())
-    {
+    if let Some(query) = url.query().map(surt_query).filter(|query| !query.is_empty()) {
         out.push('?');
         out.push_str(&query);
     }
@@ -96,9 +92,7 @@ fn without_path_session(path: String) -> String {
     if !path.contains("/(") {
         return path;
     }
-    SESSIONS.iter().fold(path, |path, session| {
-        session.replace(&path, "$1$2").into_owned()
-    })
+    SESSIONS.iter().fold(path, |path, session| session.replace(&path, "$1$2").into_owned())
 }
 
 fn surt_query(query: &str) -> String {
@@ -106,10 +100,7 @@ fn surt_query(query: &str) -> String {
     query.make_ascii_lowercase();
     let mut pairs: Vec<(&str, Option<&str>)> = query
         .split('&')
-        .map(|pair| {
-            pair.split_once('=')
-                .map_or((pair, None), |(name, value)| (name, Some(value)))
-        })
+        .map(|pair| pair.split_once('=').map_or((pair, None), |(name, value)| (name, Some(value))))
         .collect();
     pairs.sort_unstable();
     let pairs = pairs.into_iter().map(|(name, value)| match value {
@@ -133,15 +124,10 @@ fn without_query_session(query: String) -> String {
     });
     // Every one of the shapes has one of these in it, and few queries have.
     let lower = query.to_ascii_lowercase();
-    if !["id=", "aspsessionid"]
-        .iter()
-        .any(|mark| lower.contains(mark))
-    {
+    if !["id=", "aspsessionid"].iter().any(|mark| lower.contains(mark)) {
         return query;
     }
-    SESSIONS.iter().fold(query, |query, session| {
-        session.replace(&query, "$1$2").into_owned()
-    })
+    SESSIONS.iter().fold(query, |query, session| session.replace(&query, "$1$2").into_owned())
 }
 
 fn pattern(text: &str) -> Regex {

@@ -53,17 +53,11 @@ impl Address {
 
     pub(super) fn remove(&mut self, place: Place) {
         let was = self.idle.remove(&place);
-        assert!(
-            was,
-            "BENCH-3: an idle host stands in its address's line: {place:?}"
-        );
+        assert!(was, "BENCH-3: an idle host stands in its address's line: {place:?}");
     }
 
     pub(super) fn lease(&mut self, place: Place, pace: &Pace) {
-        assert!(
-            !self.is_taken(pace),
-            "BENCH-2, PACE-2: the address takes no lease now: {place:?}"
-        );
+        assert!(!self.is_taken(pace), "BENCH-2, PACE-2: the address takes no lease now: {place:?}");
         self.remove(place);
         self.leased += 1;
         self.unsent += 1;
@@ -88,17 +82,13 @@ impl Address {
     }
 
     pub(super) fn release(&mut self) {
-        debug_assert!(
-            self.leased > self.unsent,
-            "a lease is released once, sent or given back"
-        );
+        debug_assert!(self.leased > self.unsent, "a lease is released once, sent or given back");
         self.leased -= 1;
     }
 
     /// PACE-2: the end of the gap after the last request.
     pub(super) fn free_at(&self, pace: &Pace) -> Millis {
-        self.sent_at
-            .map_or(Millis(0), |at| at.after(pace.address_gap_ms))
+        self.sent_at.map_or(Millis(0), |at| at.after(pace.address_gap_ms))
     }
 
     /// No lease until another one is sent or settled: all connections are in use (BENCH-2), or a
@@ -195,14 +185,8 @@ impl Addresses {
         while let Some(&(time, at)) = self.waiting.first()
             && time <= now
         {
-            let address = self
-                .all
-                .get_mut(&at)
-                .expect("BENCH-3: a listed address exists");
-            let first = *address
-                .idle
-                .first()
-                .expect("BENCH-3: a waiting address has a host");
+            let address = self.all.get_mut(&at).expect("BENCH-3: a listed address exists");
+            let first = *address.idle.first().expect("BENCH-3: a waiting address has a host");
             address.listed = Some(Listed::Ready(first));
             self.unlist(at, Some(Listed::Waiting(time)));
             self.list(at, Some(Listed::Ready(first)));

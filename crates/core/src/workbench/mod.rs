@@ -1,9 +1,10 @@
 //! The bench: hosts that have work, grouped by address, and whose turn it is (step 5 of the line).
 //!
-//! Politeness as a state machine. It does not wait, look at a clock, or know urls: time is an
-//! argument, and a host is a number. The frontier lets a host `enter` when it has work and an address,
-//! `lease` picks the next one, the engine says when the request was `sent`, and `settle` takes the
-//! host off the bench and gives its [`HostPace`] back, which says when it may be asked again.
+//! Politeness as a state machine. It does not wait, look at a clock, or know urls: time is an argument
+//! that does not run back, and a host is a number. The frontier lets a host `enter` when it has work
+//! and an address, `lease` picks the next one, the engine says when the request was `sent`, and
+//! `settle` takes the host off the bench and gives its [`HostPace`] back, which says when it may be
+//! asked again.
 //!
 //! # What holds
 //!
@@ -11,8 +12,8 @@
 //! - BENCH-2: an address has at most `address_connections_max` leases.
 //! - BENCH-3: nothing is lost: a host is idle or leased from `enter` to `leave` or `settle`; each idle
 //!   host stands in the line of its address, and an address that can be leased is on a list.
-//! - PACE-1: between the end of a response and the host's next lease lies its gap, or the longer wait
-//!   of the table below.
+//! - PACE-1: between the end of a response and the host's next lease lies the gap in force at that
+//!   lease, or the longer wait of the table below.
 //! - PACE-2: between two requests sent to one address lies `address_gap_ms`. A lease that is not sent
 //!   yet keeps others of its address back, as its gap cannot be known.
 //! - PACE-3: no host starves: of the hosts that are due and whose address is free, the one due first is
@@ -21,8 +22,8 @@
 //! - PACE-4: leases of the whole crawl are spaced by `rate`.
 //! - PACE-5: `next_due` is the very moment at which `lease` succeeds next, if nothing is changed before.
 //!
-//! A change of pace holds at once for hosts that wait on the bench, and from the next end on for others.
-//! What is leased at that moment goes out under the old one.
+//! A change of pace, of a host's delay or of its crawl-delay holds at once for every host that waits, from
+//! when it enters at the latest. What is leased at that moment goes out under the old one.
 //!
 //! # What a failure does to its host
 //!
@@ -44,8 +45,14 @@
 //! that of the hosts on the bench, and of the addresses sent to within the last gap.
 
 mod address;
+#[cfg(test)]
+mod audit;
 mod pace;
 mod rate;
+#[cfg(test)]
+mod simulation;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -106,7 +113,7 @@ struct Seat {
     hold: Option<(Millis, WaitRule)>,
     /// The bench's time when it entered.
     since: Millis,
-    entry: u64,
+    place: Place,
     state: State,
 }
 
@@ -122,29 +129,21 @@ impl Seat {
         self.state != State::Idle
     }
 
-    fn wait(&self) -> (Millis, WaitRule) {
-        match self.hold {
-            Some((until, rule)) if until > self.pace.not_before => (until, rule),
-            _ => (self.pace.not_before, self.pace.rule),
-        }
+    fn wait(&self, pace: &Pace) -> (Millis, WaitRule) {
+        let (until, rule) = self.pace.due(pace);
+        self.hold.filter(|hold| hold.0 > until).unwrap_or((until, rule))
     }
 
-    fn place(&self, host: HostKey) -> Place {
-        Place {
-            due: self.wait().0.max(self.since),
-            entry: self.entry,
-            host,
-        }
+    /// Takes its place in line anew, after something about its wait has changed.
+    fn line_up(&mut self, pace: &Pace) {
+        self.place.due = self.wait(pace).0.max(self.since);
     }
 }
 
 impl Workbench {
     /// An empty bench.
     pub fn new(pace: Pace) -> Self {
-        assert!(
-            pace.address_connections_max > 0,
-            "a maximum of 0 is refused"
-        );
+        assert!(pace.address_connections_max > 0, "a maximum of 0 is refused");
         Self {
             pace,
             seats: BTreeMap::new(),
@@ -159,30 +158,32 @@ impl Workbench {
     /// Takes a host that has work onto the bench. It must not be there already.
     pub fn enter(&mut self, host: HostKey, address: IpAddr, pace: HostPace) {
         self.entries += 1;
-        let seat = Seat {
+        let since = self.latest;
+        let place = Place {
+            due: since,
+            entry: self.entries,
+            host,
+        };
+        let mut seat = Seat {
             address,
             pace,
             hold: None,
-            since: self.latest,
-            entry: self.entries,
+            since,
+            place,
             state: State::Idle,
         };
-        let place = seat.place(host);
+        seat.line_up(&self.pace);
+        let place = seat.place;
         let before = self.seats.insert(host, seat);
-        assert!(
-            before.is_none(),
-            "BENCH-1: {host:?} is on the bench already"
-        );
-        self.addresses
-            .change(address, &self.pace, |line| line.add(place));
+        assert!(before.is_none(), "BENCH-1: {host:?} is on the bench already");
+        self.addresses.change(address, &self.pace, |line| line.add(place));
     }
 
-    /// Takes an idle host off the bench. A leased one stays, as does the answer: none.
+    /// Takes an idle host off the bench. One that is leased stays, and none is returned.
     pub fn leave(&mut self, host: HostKey) -> Option<HostPace> {
         let seat = self.seats.get(&host).filter(|seat| !seat.is_leased())?;
-        let (place, address) = (seat.place(host), seat.address);
-        self.addresses
-            .change(address, &self.pace, |line| line.remove(place));
+        let (place, address) = (seat.place, seat.address);
+        self.addresses.change(address, &self.pace, |line| line.remove(place));
         self.seats.remove(&host).map(|seat| seat.pace)
     }
 
@@ -195,32 +196,17 @@ impl Workbench {
         }
         let (place, address) = self.addresses.first(now, &self.pace)?;
         self.hand_out(place, address, now);
-        Some(Turn {
-            host: place.host,
-            address,
-        })
+        Some(Turn { host: place.host, address })
     }
 
     fn hand_out(&mut self, place: Place, address: IpAddr, now: Millis) {
-        let seat = self
-            .seats
-            .get_mut(&place.host)
-            .expect("BENCH-3: who is in line has a seat");
-        assert!(
-            !seat.is_leased(),
-            "BENCH-1: {:?} is leased already",
-            place.host
-        );
-        assert!(
-            seat.pace.not_before <= now,
-            "PACE-1: {:?} is not due at {now}",
-            place.host
-        );
+        let seat = self.seats.get_mut(&place.host).expect("BENCH-3: who is in line has a seat");
+        assert!(!seat.is_leased(), "BENCH-1: {:?} is leased already", place.host);
+        assert!(seat.wait(&self.pace).0 <= now, "PACE-1: {:?} is not due at {now}", place.host);
         seat.state = State::Leased;
         self.leased += 1;
         self.rate.spend(place.host, now, self.pace.rate);
-        self.addresses
-            .change(address, &self.pace, |line| line.lease(place, &self.pace));
+        self.addresses.change(address, &self.pace, |line| line.lease(place, &self.pace));
     }
 
     /// The request of a leased host went out: the gap of its address runs from here. Until this or
@@ -228,10 +214,7 @@ impl Workbench {
     /// than the gap (PACE-2).
     pub fn sent(&mut self, host: HostKey, at: Millis) {
         let seat = self.seats.get_mut(&host).expect("only a leased host sends");
-        assert!(
-            seat.is_leased(),
-            "only a leased host sends, {host:?} is idle"
-        );
+        assert!(seat.is_leased(), "only a leased host sends, {host:?} is idle");
         let first = seat.state == State::Leased;
         seat.state = State::Sent;
         self.addresses.change(seat.address, &self.pace, |line| {
@@ -248,14 +231,8 @@ impl Workbench {
         end: End,
         limits: &Limits,
     ) -> (Health, HostPace) {
-        let mut seat = self
-            .seats
-            .remove(&host)
-            .expect("only a leased host is settled");
-        assert!(
-            seat.is_leased(),
-            "only a leased host is settled, {host:?} is idle"
-        );
+        let mut seat = self.seats.remove(&host).expect("only a leased host is settled");
+        assert!(seat.is_leased(), "only a leased host is settled, {host:?} is idle");
         self.leased -= 1;
         let sent = seat.state == State::Sent;
         self.release(seat.address, at, sent, end);
@@ -285,7 +262,7 @@ impl Workbench {
     /// about: nothing is on the bench, everything is leased, or what is idle waits for a connection.
     /// To be asked again after every other call.
     pub fn next_due(&self, now: Millis) -> Option<Millis> {
-        let due = self.addresses.next_due(now)?;
+        let due = self.addresses.next_due(self.latest.max(now))?;
         Some(due.max(self.rate.due(self.pace.rate)))
     }
 
@@ -299,26 +276,16 @@ impl Workbench {
     /// What a host waits for. None if it is not on the bench.
     pub fn wait_of(&self, host: HostKey) -> Option<Wait> {
         let seat = self.seats.get(&host)?;
-        let address = self
-            .addresses
-            .get(seat.address)
-            .expect("BENCH-3: a host has an address");
-        let (until, rule) = seat.wait();
+        let address = self.addresses.get(seat.address).expect("BENCH-3: a host has an address");
+        let (until, rule) = seat.wait(&self.pace);
         let leased = seat.is_leased();
         let taken = address.is_taken(&self.pace) || address.free_at(&self.pace) > until;
-        Some(Wait {
-            until,
-            rule,
-            leased,
-            address_waits: !leased && taken,
-        })
+        Some(Wait { until, rule, leased, address_waits: !leased && taken })
     }
 
     /// All hosts on the bench, by key, and whether each is leased.
     pub fn hosts(&self) -> impl Iterator<Item = (HostKey, &HostPace, bool)> {
-        self.seats
-            .iter()
-            .map(|(&host, seat)| (host, &seat.pace, seat.is_leased()))
+        self.seats.iter().map(|(&host, seat)| (host, &seat.pace, seat.is_leased()))
     }
 
     /// How many hosts are on the bench, leased ones included.
@@ -336,33 +303,27 @@ impl Workbench {
         self.leased
     }
 
+    /// The pace in force.
+    pub fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
     /// Changes the pace of the crawl, for hosts that wait already too.
     pub fn set_pace(&mut self, pace: Pace) {
-        assert!(
-            pace.address_connections_max > 0,
-            "a maximum of 0 is refused"
-        );
-        let before = std::mem::replace(&mut self.pace, pace);
+        assert!(pace.address_connections_max > 0, "a maximum of 0 is refused");
+        self.pace = pace;
         let hosts: Vec<HostKey> = self.seats.keys().copied().collect();
         for host in hosts {
-            self.change_idle(host, |seat| {
-                let gap = seat.pace.gap_ms(&before).0;
-                seat.pace.regap(gap, &pace);
-            });
+            self.change_idle(host, |_| ());
         }
         self.addresses.repace(&self.pace);
     }
 
     /// Sets or clears the delay of one host on the bench, leased or not.
     pub fn set_host_delay(&mut self, host: HostKey, delay_ms: Option<u64>) {
-        let pace = self.pace;
-        match self.seats.get_mut(&host) {
-            Some(seat) if seat.is_leased() => seat.pace.delay_ms = delay_ms,
-            _ => self.change_idle(host, |seat| {
-                let gap = seat.pace.gap_ms(&pace).0;
-                seat.pace.delay_ms = delay_ms;
-                seat.pace.regap(gap, &pace);
-            }),
+        if let Some(seat) = self.seats.get_mut(&host) {
+            seat.pace.delay_ms = delay_ms;
+            self.change_idle(host, |_| ());
         }
     }
 
@@ -371,9 +332,10 @@ impl Workbench {
         let Some(seat) = self.seats.get_mut(&host).filter(|seat| !seat.is_leased()) else {
             return;
         };
-        let before = seat.place(host);
+        let before = seat.place;
         change(seat);
-        let after = seat.place(host);
+        seat.line_up(&self.pace);
+        let after = seat.place;
         if before != after {
             self.addresses.change(seat.address, &self.pace, |line| {
                 line.remove(before);

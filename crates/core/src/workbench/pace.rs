@@ -46,12 +46,13 @@ impl Default for Pace {
 
 /// A host's politeness memory: kept by the frontier, lent to the bench while the host is on it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
 pub struct HostPace {
-    /// No request before this time.
+    /// No request before this time, by the pace in force when it was set; see [`HostPace::due`].
     pub not_before: Millis,
     /// Which rule set `not_before`.
     pub rule: WaitRule,
+    /// When its last request ended, as far as is known: the gap runs from here.
+    pub last_end: Option<Millis>,
     /// Gap set for this host by the user, in place of the crawl's.
     pub delay_ms: Option<u64>,
     /// Gap that the host's robots.txt asks for.
@@ -114,7 +115,7 @@ impl fmt::Display for WaitRule {
 }
 
 /// How a lease ended, as far as politeness goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// The host answered, with whatever status.
     Answered {
@@ -152,10 +153,7 @@ impl HostPace {
                 self.wait_gap(at, pace);
                 Health::Goes
             }
-            End::Failed {
-                class,
-                retry_after_ms,
-            } => {
+            End::Failed { class, retry_after_ms } => {
                 self.wait_gap(at, pace);
                 self.failed(class, at);
                 self.wait_for_failure(class, retry_after_ms, at, limits)
@@ -169,11 +167,7 @@ impl HostPace {
         let delay = self.delay_ms.unwrap_or(pace.delay_ms);
         let crawl_delay = self.crawl_delay_ms.unwrap_or(0);
         let slowness = self.response_ms.saturating_mul(pace.response_factor);
-        let slow = if delay == 0 {
-            0
-        } else {
-            slowness.min(pace.adaptive_max_ms)
-        };
+        let slow = if delay == 0 { 0 } else { slowness.min(pace.adaptive_max_ms) };
         if delay >= crawl_delay && delay >= slow {
             (delay, WaitRule::Delay)
         } else if crawl_delay >= slow {
@@ -183,28 +177,29 @@ impl HostPace {
         }
     }
 
+    /// From when on it may be asked under `pace`, and by which rule: after its gap as it is now, which
+    /// may have changed since the last end, or after a longer wait that was due to something else.
+    pub fn due(&self, pace: &Pace) -> (Millis, WaitRule) {
+        let (gap, rule) = self.gap_ms(pace);
+        match self.last_end.map(|end| end.after(gap)) {
+            Some(until) if self.rule.is_gap() || until > self.not_before => (until, rule),
+            _ => (self.not_before, self.rule),
+        }
+    }
+
     /// One full gap from `now`, that of its address included: what was in flight when the crawl
     /// stopped may have ended a moment ago.
     pub fn after_restart(&mut self, now: Millis, pace: &Pace) {
         let gap = self.gap_ms(pace).0.max(pace.address_gap_ms);
-        if now.after(gap) > self.not_before {
-            self.wait_until(now.after(gap), WaitRule::AfterRestart);
-        }
+        self.last_end = Some(now);
+        self.wait_until(now.after(gap), WaitRule::AfterRestart);
     }
 
     /// Waits the usual gap from `at`.
     pub(super) fn wait_gap(&mut self, at: Millis, pace: &Pace) {
         let (gap, rule) = self.gap_ms(pace);
+        self.last_end = Some(at);
         self.wait_until(at.after(gap), rule);
-    }
-
-    /// The gap was `before` and has been changed: a wait that is such a gap changes with it.
-    pub(super) fn regap(&mut self, before: u64, pace: &Pace) {
-        let (gap, rule) = self.gap_ms(pace);
-        if self.rule.is_gap() && gap != before {
-            self.not_before = Millis(self.not_before.0.saturating_sub(before)).after(gap);
-            self.rule = rule;
-        }
     }
 
     fn answered(&mut self, response_ms: u64) {
@@ -215,10 +210,7 @@ impl HostPace {
     }
 
     fn failed(&mut self, class: FailureClass, at: Millis) {
-        debug_assert!(
-            self.failures > 0 || self.failing_since.is_none(),
-            "{class} at {at}"
-        );
+        debug_assert!(self.failures > 0 || self.failing_since.is_none(), "{class} at {at}");
         self.failures = self.failures.saturating_add(1);
         self.failing_since.get_or_insert(at);
     }
@@ -245,8 +237,7 @@ impl HostPace {
     }
 
     fn failing_too_long(&self, at: Millis, limits: &Limits) -> bool {
-        self.failing_since
-            .is_some_and(|since| at.since(since) > limits.host_chances_ms_max)
+        self.failing_since.is_some_and(|since| at.since(since) > limits.host_chances_ms_max)
     }
 
     /// 429 and 503: the server's own time if it named one (RFC 9110 section 10.2.3), else ours.
@@ -279,21 +270,18 @@ impl HostPace {
         }
         self.chances += 1;
         let wait = class.delay_ms(self.chances, limits.host_chances_ms_max);
-        let rule = if excluded {
-            WaitRule::Excluded(class)
-        } else {
-            WaitRule::BackOff(class)
-        };
+        let rule = if excluded { WaitRule::Excluded(class) } else { WaitRule::BackOff(class) };
         self.wait_until(at.after(wait), rule);
         Health::Goes
     }
 
-    /// The later time wins, and its rule with it.
+    /// The later time wins, and its rule with it. Where both a gap and a failure ask for a wait, the
+    /// rule is that of the failure: a shorter gap must not make it shorter later on.
     fn wait_until(&mut self, until: Millis, rule: WaitRule) {
-        if until >= self.not_before {
-            self.not_before = until;
+        if until >= self.not_before || self.rule.is_gap() {
             self.rule = rule;
         }
+        self.not_before = self.not_before.max(until);
     }
 }
 
@@ -304,3 +292,6 @@ fn smoothed(before: u64, newest: u64) -> u64 {
     }
     before.saturating_mul(3).saturating_add(newest).div_ceil(4)
 }
+
+#[cfg(test)]
+mod tests;

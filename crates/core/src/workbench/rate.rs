@@ -27,10 +27,7 @@ impl Rate {
         let Some(per_second) = per_second else { return };
         let spacing = SECOND_US.div_ceil(u64::from(per_second.max(1)));
         self.last = Some((host, self.next_us));
-        self.next_us = self
-            .next_us
-            .max(now.0.saturating_mul(1_000))
-            .saturating_add(spacing);
+        self.next_us = self.next_us.max(now.0.saturating_mul(1_000)).saturating_add(spacing);
     }
 
     /// `host` sent nothing: if it was the last one, it is as if it had not been leased.

@@ -45,6 +45,19 @@ pub fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> 
     sync_parent(path)
 }
 
+/// Replaces a file that nobody but its owner may read, not even for a moment.
+pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    let temporary = temporary_of(path);
+    remove(&temporary)?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&temporary).map_err(Error::io(&temporary))?;
+    file.write_all(bytes).map_err(Error::io(&temporary))?;
+    fs::rename(&temporary, path).map_err(Error::io(path))
+}
+
 /// Removes a file, if it is there, for good.
 pub fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {

@@ -65,7 +65,7 @@ pub struct Kept {
 }
 
 /// A record in the archive.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarcRef {
     /// Number of the file, as in its name.
     pub file: u32,

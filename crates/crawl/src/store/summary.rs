@@ -6,11 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use larm_core::{Millis, Outcome};
+use larm_core::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::durable;
-use super::visit::Visit;
 use crate::{Error, Result};
 
 /// What a crawl came to so far.
@@ -37,14 +36,20 @@ pub struct Summary {
     pub denied: u64,
     /// Settled URLs by outcome.
     pub outcomes: BTreeMap<String, u64>,
-    /// Answers by class of status: `2xx`, `3xx`, …
+    /// Answers by status.
     pub statuses: BTreeMap<String, u64>,
-    /// Rejected at fetch time, by filter.
+    /// Links rejected, by filter.
     pub rejected: BTreeMap<String, u64>,
     /// Failed for good, by class; URLs of hosts given up included.
     pub failed: BTreeMap<String, u64>,
-    /// Links found, by verdict: `new`, `seen`, or the reason against.
-    pub links: BTreeMap<String, u64>,
+    /// Links found.
+    pub links: u64,
+    /// Tries that failed and were repeated.
+    pub retries: u64,
+    /// robots.txt files fetched.
+    pub robots: u64,
+    /// Milliseconds spent crawling, over all runs.
+    pub active_ms: u64,
     /// Bytes received.
     pub bytes: u64,
     /// Answers whose body was known already.
@@ -77,46 +82,17 @@ pub enum State {
 }
 
 impl Summary {
-    /// Counts one visit.
-    pub fn add(&mut self, visit: &Visit) {
-        self.urls += 1;
-        count(&mut self.outcomes, visit.outcome.word());
-        self.add_outcome(&visit.outcome);
-        if let Some(status) = visit.outcome.status() {
-            count(&mut self.statuses, &format!("{}xx", status / 100));
+    /// Adds what the archive of a crawl directory holds.
+    pub fn with_archive(mut self, dir: &Path) -> Result<Self> {
+        let path = dir.join("warc");
+        let Ok(entries) = std::fs::read_dir(&path) else { return Ok(self) };
+        (self.warc_files, self.warc_bytes) = (0, 0);
+        for entry in entries {
+            let meta = entry.and_then(|entry| entry.metadata()).map_err(Error::io(&path))?;
+            self.warc_files += 1;
+            self.warc_bytes += meta.len();
         }
-        for link in &visit.links {
-            count(&mut self.links, &link.verdict);
-        }
-        self.duplicates += u64::from(visit.same_as.is_some());
-        let exchange = visit.exchange.as_ref();
-        self.bytes += exchange.map_or(0, |exchange| exchange.wire().response.len() as u64);
-    }
-
-    fn add_outcome(&mut self, outcome: &Outcome) {
-        match outcome {
-            Outcome::Fetched { .. } => self.fetched += 1,
-            Outcome::Redirected { .. } => self.redirects += 1,
-            Outcome::Denied { .. } => self.denied += 1,
-            Outcome::Rejected { filter, .. } => count(&mut self.rejected, filter),
-            Outcome::Failed { class, .. } | Outcome::HostUnreachable { class } => {
-                count(&mut self.failed, class.word());
-            }
-        }
-    }
-
-    /// The same, with what the archive of a crawl directory takes up now.
-    pub fn with_archive(self, dir: &Path) -> Result<Self> {
-        let folder = dir.join("warc");
-        let (mut warc_files, mut warc_bytes) = (0, 0);
-        for entry in std::fs::read_dir(&folder).map_err(Error::io(&folder))? {
-            let entry = entry.map_err(Error::io(&folder))?;
-            if entry.path().extension().is_some_and(|ending| ending == "gz") {
-                warc_files += 1;
-                warc_bytes += entry.metadata().map_err(Error::io(entry.path()))?.len();
-            }
-        }
-        Ok(Self { warc_files, warc_bytes, ..self })
+        Ok(self)
     }
 
     /// Writes it to a file, as a whole or not at all.
@@ -134,12 +110,5 @@ impl Summary {
             offset: 0,
             what: error.to_string(),
         })
-    }
-}
-
-fn count(counts: &mut BTreeMap<String, u64>, word: &str) {
-    match counts.get_mut(word) {
-        Some(count) => *count += 1,
-        None => drop(counts.insert(word.to_owned(), 1)),
     }
 }

@@ -13,6 +13,7 @@ use larm_core::digest::Sha1Digest;
 use larm_core::url::CrawlUrl;
 use larm_core::via::Via;
 use larm_core::{Millis, Outcome};
+use serde::{Deserialize, Serialize};
 
 /// Everything that became of one URL.
 #[derive(Debug, Clone)]
@@ -200,7 +201,7 @@ pub struct LinkFact {
 }
 
 /// An earlier visit with the same payload.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SameAs {
     /// Its URL.
     pub url: String,

@@ -1,0 +1,242 @@
+//! SVG and MathML inside HTML: which namespace a tag is in (HTML sections 13.2.6 and 13.2.6.5).
+//!
+//! It matters to a crawler because the same words mean other things there: `<title>` and `<style>` are
+//! ordinary markup, CDATA counts, `<image>` has an `href`. Outside foreign content nothing is kept but
+//! counts; inside, a stack of open elements that is never higher than `page_nesting_max`. What would
+//! lie deeper counts as a sibling.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::name::{Attr, Tag};
+use super::tokenizer::Attributes;
+
+/// Whose element a tag is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::parse) enum Namespace {
+    Html,
+    Svg,
+    Math,
+}
+
+/// A start tag, as far as it decides on namespaces.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StartTag<'t, 'a> {
+    pub tag: Tag,
+    pub name: &'a str,
+    pub attributes: &'t Attributes<'a>,
+    pub self_closing: bool,
+}
+
+/// Where foreign elements hold HTML again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Point {
+    None,
+    /// "HTML integration point".
+    Html,
+    /// "MathML text integration point".
+    MathText,
+    /// `annotation-xml`, where `svg` is allowed.
+    Annotation,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    /// Hash of the name in lower case: a search is a comparison of integers.
+    name: u64,
+    namespace: Namespace,
+    point: Point,
+}
+
+impl Open {
+    fn is_foreign(&self) -> bool {
+        self.namespace != Namespace::Html
+    }
+
+    /// HTML end tags do not reach past these ("special", "has an element in scope").
+    fn is_border(&self) -> bool {
+        self.is_foreign() && self.point != Point::None
+    }
+}
+
+/// The open elements that matter.
+#[derive(Debug)]
+pub(super) struct Foreign {
+    /// From the outermost `svg` or `math` on; empty outside foreign content.
+    stack: Vec<Open>,
+    /// How many HTML elements of each name are open around that.
+    around: [u32; Tag::COUNT],
+    depth_max: usize,
+    is_cut: bool,
+}
+
+impl Foreign {
+    pub fn new(depth_max: u64) -> Self {
+        let depth_max = usize::try_from(depth_max).unwrap_or(usize::MAX);
+        Self { stack: Vec::new(), around: [0; Tag::COUNT], depth_max, is_cut: false }
+    }
+
+    /// Whether something was nested too deeply to be tracked.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Whose text stands here, and whether CDATA counts.
+    pub fn namespace(&self) -> Namespace {
+        self.stack.last().map_or(Namespace::Html, |open| open.namespace)
+    }
+
+    /// Whether this place is in the page's own HTML.
+    pub fn is_outside(&self) -> bool {
+        self.stack.is_empty()
+    }
+
+    /// Takes a start tag; gives the namespace of its element.
+    pub fn start(&mut self, start: StartTag<'_, '_>) -> Namespace {
+        if self.is_html_here(start.tag) {
+            return self.html_start(start);
+        }
+        if breaks_out(start) {
+            self.break_out();
+            return self.html_start(start);
+        }
+        let namespace = self.namespace();
+        if !start.self_closing {
+            self.push(start.name, namespace, point(namespace, start));
+        }
+        namespace
+    }
+
+    /// Takes an end tag; gives the namespace whose rules it followed.
+    pub fn end(&mut self, tag: Tag, name: &str) -> Namespace {
+        let namespace = self.namespace();
+        match namespace {
+            Namespace::Html => self.html_end(tag, name),
+            _ if matches!(tag, Tag::P | Tag::Br) => self.break_out(),
+            _ => self.foreign_end(tag, name),
+        }
+        namespace
+    }
+
+    /// Whether a start tag here follows the rules of HTML (section 13.2.6, "tree construction
+    /// dispatcher").
+    fn is_html_here(&self, tag: Tag) -> bool {
+        let Some(open) = self.stack.last().filter(|open| open.is_foreign()) else {
+            return true;
+        };
+        match open.point {
+            Point::None => false,
+            Point::Html => true,
+            Point::MathText => !matches!(tag, Tag::Mglyph | Tag::Malignmark),
+            Point::Annotation => tag == Tag::Svg,
+        }
+    }
+
+    fn html_start(&mut self, start: StartTag<'_, '_>) -> Namespace {
+        let namespace = match start.tag {
+            Tag::Svg => Namespace::Svg,
+            Tag::Math => Namespace::Math,
+            _ => Namespace::Html,
+        };
+        let is_foreign = namespace != Namespace::Html;
+        let is_closed = if is_foreign { start.self_closing } else { start.tag.is_void() };
+        if is_closed {
+            return namespace;
+        }
+        if is_foreign || !self.is_outside() {
+            self.push(start.name, namespace, Point::None);
+        } else {
+            self.around[start.tag as usize] += 1;
+        }
+        namespace
+    }
+
+    fn html_end(&mut self, tag: Tag, name: &str) {
+        if self.is_outside() {
+            let open = &mut self.around[tag as usize];
+            *open = open.saturating_sub(1);
+            return;
+        }
+        self.close_html(self.stack.len(), hash(name));
+    }
+
+    /// Closes the HTML element of that name below `top`, if no border is in between.
+    fn close_html(&mut self, top: usize, name: u64) {
+        let inner = self.stack[..top].iter().rposition(Open::is_border).map_or(0, |at| at + 1);
+        let found =
+            self.stack[inner..top].iter().rposition(|open| !open.is_foreign() && open.name == name);
+        if let Some(found) = found {
+            self.stack.truncate(inner + found);
+        }
+    }
+
+    /// Section 13.2.6.5, "any other end tag": the nearest foreign element of that name; else the
+    /// HTML around may close, and everything in it.
+    fn foreign_end(&mut self, tag: Tag, name: &str) {
+        let name = hash(name);
+        let run = self.stack.iter().rposition(|open| !open.is_foreign()).map_or(0, |at| at + 1);
+        if let Some(found) = self.stack[run..].iter().rposition(|open| open.name == name) {
+            self.stack.truncate(run + found);
+            return;
+        }
+        if self.stack[run..].iter().any(Open::is_border) {
+            return;
+        }
+        if run > 0 {
+            self.close_html(run, name);
+        } else if self.around[tag as usize] > 0 && !matches!(tag, Tag::Body | Tag::Html) {
+            self.stack.clear();
+            self.around[tag as usize] -= 1;
+        }
+    }
+
+    /// Closes foreign elements until HTML may stand here.
+    fn break_out(&mut self) {
+        let allows_html =
+            |open: &Open| !open.is_foreign() || matches!(open.point, Point::Html | Point::MathText);
+        let keep = self.stack.iter().rposition(allows_html).map_or(0, |at| at + 1);
+        self.stack.truncate(keep);
+    }
+
+    fn push(&mut self, name: &str, namespace: Namespace, point: Point) {
+        if self.stack.len() >= self.depth_max {
+            self.is_cut = true;
+            return;
+        }
+        self.stack.push(Open { name: hash(name), namespace, point });
+    }
+}
+
+fn breaks_out(start: StartTag<'_, '_>) -> bool {
+    let has = |name| start.attributes.has(name);
+    let styled = has(Attr::Color) || has(Attr::Face) || has(Attr::Size);
+    start.tag.breaks_out() || (start.tag == Tag::Font && styled)
+}
+
+fn point(namespace: Namespace, start: StartTag<'_, '_>) -> Point {
+    match (namespace, start.tag) {
+        (Namespace::Svg, Tag::ForeignObject | Tag::Desc | Tag::Title) => Point::Html,
+        (Namespace::Math, Tag::Mi | Tag::Mo | Tag::Mn | Tag::Ms | Tag::Mtext) => Point::MathText,
+        (Namespace::Math, Tag::AnnotationXml) if holds_html(start) => Point::Html,
+        (Namespace::Math, Tag::AnnotationXml) => Point::Annotation,
+        _ => Point::None,
+    }
+}
+
+fn holds_html(start: StartTag<'_, '_>) -> bool {
+    let encoding = start.attributes.get(Attr::Encoding).unwrap_or_default();
+    let is = |value: &str| encoding.eq_ignore_ascii_case(value);
+    is("text/html") || is("application/xhtml+xml")
+}
+
+fn hash(name: &str) -> u64 {
+    let mut lower = [0; 32];
+    let bytes = name.as_bytes();
+    match lower.get_mut(..bytes.len()) {
+        Some(lower) => {
+            lower.copy_from_slice(bytes);
+            lower.make_ascii_lowercase();
+            xxh3_64(lower)
+        }
+        None => xxh3_64(&bytes.to_ascii_lowercase()),
+    }
+}

@@ -1,0 +1,295 @@
+//! What parsing makes of a body: the `Page`, with its links in one arena.
+//!
+//! All link texts of a page lie in one `String`, and a link is three spans into it: a page with
+//! thousands of links costs a handful of allocations. Spans always lie on character borders, because
+//! they are only made by appending. Nothing here grows beyond the limits: what is over is left out,
+//! and a note says so.
+
+use std::fmt;
+
+use encoding_rs::Encoding;
+use url::Url;
+
+use super::charset::Charset;
+use super::prose::Prose;
+use super::sniff::Kind;
+use crate::{Limits, Via};
+
+/// What larm knows of a body after reading it.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// How it was read.
+    pub kind: Kind,
+    /// The charset it was read in, and who said so.
+    pub charset: Charset,
+    /// The first `title`, white space collapsed; `None` where it is empty.
+    pub title: Option<String>,
+    /// `lang` of the root element.
+    pub lang: Option<String>,
+    /// The first `base href`, resolved: what links resolve against instead of the page's URL.
+    pub base: Option<Url>,
+    /// The first `link rel=canonical`, as the page has it.
+    pub canonical: Option<String>,
+    /// The first `meta name=description`.
+    pub description: Option<String>,
+    /// `meta` names (in lower case) and contents whose content has the form of robots directives.
+    pub robots_meta: Vec<(String, String)>,
+    /// Readable text: white space collapsed, blocks on lines of their own, no scripts, no styles.
+    pub text: String,
+    /// What was cut or odd, each once.
+    pub notes: Vec<Note>,
+    links: Links,
+}
+
+impl Page {
+    pub(super) fn new(kind: Kind, charset: Charset) -> Self {
+        Self {
+            kind,
+            charset,
+            title: None,
+            lang: None,
+            base: None,
+            canonical: None,
+            description: None,
+            robots_meta: Vec::new(),
+            text: String::new(),
+            notes: Vec::new(),
+            links: Links::default(),
+        }
+    }
+
+    /// The links in the order of the page.
+    pub fn links(&self) -> impl ExactSizeIterator<Item = LinkRef<'_>> {
+        self.links.spans.iter().map(|link| self.links.get(link))
+    }
+
+    /// How many links there are.
+    pub fn link_count(&self) -> usize {
+        self.links.spans.len()
+    }
+
+    /// The charset in which the queries of this page's links are written; see `url::resolve`.
+    pub fn encoding(&self) -> &'static Encoding {
+        self.charset.encoding
+    }
+
+    /// Notes something, once.
+    pub(super) fn note(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    pub(super) fn set_text(&mut self, prose: Prose) {
+        if prose.is_cut() {
+            self.note(Note::TextTruncated);
+        }
+        self.text = prose.into_string();
+    }
+
+    pub(super) fn set_links(&mut self, links: Links) {
+        for note in &links.notes {
+            self.note(*note);
+        }
+        self.links = links;
+    }
+}
+
+/// One link of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkRef<'a> {
+    /// The attribute's value: references decoded, white space at both ends removed. Not resolved.
+    pub target: &'a str,
+    /// What a reader sees: the anchor's text, or an image's `alt`.
+    pub text: &'a str,
+    /// The `rel` attribute.
+    pub rel: &'a str,
+    /// How it was found.
+    pub via: Via,
+    /// Whether `rel` has the word `nofollow`.
+    pub nofollow: bool,
+}
+
+/// Something that a reader of the page should know of how it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Note {
+    /// More links than `page_links_max`.
+    LinksTruncated,
+    /// A link longer than `url_bytes_max` was left out.
+    LinkTooLong,
+    /// An anchor's text was cut at `link_text_bytes_max`.
+    AnchorTruncated,
+    /// The text was cut at `page_text_bytes_max`.
+    TextTruncated,
+    /// The title or the description was cut at `page_meta_bytes_max`.
+    MetaTruncated,
+    /// Deeper than `page_nesting_max`.
+    NestingTruncated,
+    /// More than `sitemap_urls_max` URLs or `sitemap_bytes_max` bytes.
+    SitemapTruncated,
+    /// XML that is not well-formed: what stands before the fault was read.
+    BrokenXml,
+    /// Bytes that mean nothing in the page's charset.
+    MalformedCharset,
+}
+
+impl Note {
+    /// One stable word for logs and counters.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::LinksTruncated => "links-truncated",
+            Self::LinkTooLong => "link-too-long",
+            Self::AnchorTruncated => "anchor-truncated",
+            Self::TextTruncated => "text-truncated",
+            Self::MetaTruncated => "meta-truncated",
+            Self::NestingTruncated => "nesting-truncated",
+            Self::SitemapTruncated => "sitemap-truncated",
+            Self::BrokenXml => "broken-xml",
+            Self::MalformedCharset => "malformed-charset",
+        }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// The arena: every string of every link, and where each lies.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Links {
+    arena: String,
+    spans: Vec<Link>,
+    notes: Vec<Note>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    target: Span,
+    text: Span,
+    rel: Span,
+    via: Via,
+    nofollow: bool,
+}
+
+/// A link as a parser hands it over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NewLink<'a> {
+    pub via: Via,
+    pub target: &'a str,
+    pub rel: &'a str,
+    pub text: &'a str,
+}
+
+impl<'a> NewLink<'a> {
+    pub fn new(via: Via, target: &'a str) -> Self {
+        Self { via, target, rel: "", text: "" }
+    }
+}
+
+/// A place in the arena, for the text that comes after the link.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LinkId(usize);
+
+impl Links {
+    /// Keeps a link, within the limits. An empty target is kept for anchors alone: there it leads to
+    /// the page (or its base) itself, elsewhere it means nothing. `data:` carries its content with it
+    /// and is no link.
+    pub fn push(&mut self, link: NewLink<'_>, links_max: u64, limits: &Limits) -> Option<LinkId> {
+        let target = link.target.trim_matches(|c: char| c.is_ascii_whitespace());
+        if target.is_empty() && link.via != Via::Anchor || is_data(target) {
+            return None;
+        }
+        if self.spans.len() as u64 >= links_max {
+            self.note(Note::LinksTruncated);
+            return None;
+        }
+        let Some(target) = fitting(target, limits.url_bytes_max) else {
+            self.note(Note::LinkTooLong);
+            return None;
+        };
+        let rel = cut(link.rel, limits.link_text_bytes_max);
+        let text = cut(link.text, limits.link_text_bytes_max);
+        if text.len() < link.text.len() {
+            self.note(Note::AnchorTruncated);
+        }
+        let link = Link {
+            target: self.store(target)?,
+            text: self.store(text)?,
+            rel: self.store(rel)?,
+            via: link.via,
+            nofollow: has_word(link.rel, "nofollow"),
+        };
+        self.spans.push(link);
+        Some(LinkId(self.spans.len() - 1))
+    }
+
+    /// Gives a link the text that was found after it.
+    pub fn set_text(&mut self, id: LinkId, text: &Prose) {
+        if text.is_cut() {
+            self.note(Note::AnchorTruncated);
+        }
+        if let Some(span) = self.store(text.as_str()) {
+            self.spans[id.0].text = span;
+        }
+    }
+
+    fn note(&mut self, note: Note) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// `None` when the arena is full: 4 GiB of links are more than any page has.
+    fn store(&mut self, text: &str) -> Option<Span> {
+        let start = u32::try_from(self.arena.len()).ok()?;
+        let end = u32::try_from(self.arena.len() + text.len()).ok()?;
+        self.arena.push_str(text);
+        Some(Span { start, end })
+    }
+
+    fn get(&self, link: &Link) -> LinkRef<'_> {
+        LinkRef {
+            target: self.slice(link.target),
+            text: self.slice(link.text),
+            rel: self.slice(link.rel),
+            via: link.via,
+            nofollow: link.nofollow,
+        }
+    }
+
+    fn slice(&self, span: Span) -> &str {
+        &self.arena[span.start as usize..span.end as usize]
+    }
+}
+
+fn is_data(target: &str) -> bool {
+    target.as_bytes().get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"data:"))
+}
+
+/// The target if it may become a URL within the limit; its fragment, which no server sees, is given
+/// up first.
+fn fitting(target: &str, bytes_max: u64) -> Option<&str> {
+    let fits = |text: &str| text.len() as u64 <= bytes_max;
+    let without_fragment = || target.split('#').next().filter(|text| fits(text));
+    if fits(target) { Some(target) } else { without_fragment() }
+}
+
+/// At most `bytes_max` bytes of a text, whole characters only.
+pub(super) fn cut(text: &str, bytes_max: u64) -> &str {
+    let max = usize::try_from(bytes_max).unwrap_or(usize::MAX).min(text.len());
+    let border = (0..=max).rev().find(|&at| text.is_char_boundary(at));
+    &text[..border.unwrap_or(0)]
+}
+
+/// Whether a list of words, as in `rel`, has this one.
+pub(super) fn has_word(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|each| each.eq_ignore_ascii_case(word))
+}

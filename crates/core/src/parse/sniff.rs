@@ -1,0 +1,168 @@
+//! Which kind of body is this: by `Content-Type`, and by its first bytes where that says nothing.
+//!
+//! A server that names a type is believed, except that "plain text" full of binary bytes is none. The
+//! byte patterns are those of the WHATWG MIME Sniffing standard (section 7.1), as far as they separate
+//! what larm reads from what it does not; at most the first 1,445 bytes are looked at.
+
+use super::mime::Mime;
+
+/// How a body is read. Closed: a new kind is a new arm in `parse`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// HTML.
+    Html,
+    /// XHTML, read leniently.
+    Xhtml,
+    /// A style sheet.
+    Css,
+    /// XML that is none of the next three.
+    Xml,
+    /// A list of pages.
+    Sitemap,
+    /// A list of sitemaps.
+    SitemapIndex,
+    /// RSS, RDF or Atom.
+    Feed,
+    /// Plain text.
+    Text,
+    /// Anything else: nothing is read.
+    Other,
+}
+
+impl Kind {
+    /// One stable word for logs and files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Xhtml => "xhtml",
+            Self::Css => "css",
+            Self::Xml => "xml",
+            Self::Sitemap => "sitemap",
+            Self::SitemapIndex => "sitemap-index",
+            Self::Feed => "feed",
+            Self::Text => "text",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// The standard's "resource header": no more than this is looked at.
+const SNIFFED_BYTES: usize = 1_445;
+
+pub(super) fn kind(mime: Option<&Mime>, body: &[u8]) -> Kind {
+    let head = &body[..body.len().min(SNIFFED_BYTES)];
+    let Some(essence) = mime.map(Mime::essence) else {
+        return by_content(head);
+    };
+    match essence {
+        "text/html" => Kind::Html,
+        "application/xhtml+xml" => Kind::Xhtml,
+        "text/css" => Kind::Css,
+        "text/xml" | "application/xml" => Kind::Xml,
+        "application/octet-stream" | "unknown/unknown" | "application/unknown" | "*/*" => {
+            by_content(head)
+        }
+        "text/javascript" | "text/ecmascript" | "text/jscript" => Kind::Other,
+        "image/svg+xml" => Kind::Other,
+        _ if essence.ends_with("+xml") => Kind::Xml,
+        _ if essence.starts_with("text/") => text_or_other(head),
+        _ => Kind::Other,
+    }
+}
+
+fn by_content(head: &[u8]) -> Kind {
+    let start = head.trim_ascii_start();
+    let past_mark = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+    if past_mark.starts_with(b"<?xml") {
+        Kind::Xml
+    } else if begins_html(past_mark) {
+        Kind::Html
+    } else if begins_document_or_media(head) {
+        Kind::Other
+    } else {
+        text_or_other(head)
+    }
+}
+
+/// Tags that begin HTML; each needs a space or `>` behind it.
+const HTML_STARTS: &[&[u8]] = &[
+    b"<!doctype html",
+    b"<html",
+    b"<head",
+    b"<script",
+    b"<iframe",
+    b"<h1",
+    b"<div",
+    b"<font",
+    b"<table",
+    b"<a",
+    b"<style",
+    b"<title",
+    b"<b",
+    b"<body",
+    b"<br",
+    b"<p",
+];
+
+fn begins_html(head: &[u8]) -> bool {
+    let ends_tag = |at: usize| matches!(head.get(at), Some(b' ' | b'>'));
+    let is_start = |tag: &[u8]| {
+        head.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag))
+            && ends_tag(tag.len())
+    };
+    head.starts_with(b"<!--") || HTML_STARTS.iter().any(|tag| is_start(tag))
+}
+
+/// Formats whose first bytes could pass for text.
+fn begins_document_or_media(head: &[u8]) -> bool {
+    let starts: &[&[u8]] =
+        &[b"%PDF-", b"%!PS-Adobe-", b"GIF8", b"RIFF", b"FORM", b"ID3", b"Rar ", b"OggS"];
+    starts.iter().any(|start| head.starts_with(start))
+}
+
+fn text_or_other(head: &[u8]) -> Kind {
+    let has_mark =
+        [&b"\xfe\xff"[..], b"\xff\xfe", b"\xef\xbb\xbf"].iter().any(|m| head.starts_with(m));
+    if has_mark || !head.iter().copied().any(is_binary) { Kind::Text } else { Kind::Other }
+}
+
+/// The standard's "binary data byte" (section 3).
+fn is_binary(byte: u8) -> bool {
+    matches!(byte, 0x00..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_type_decides_and_the_bytes_where_it_is_silent() {
+        let rows: &[(Option<&str>, &[u8], Kind)] = &[
+            (Some("text/html; charset=x"), b"\x00", Kind::Html),
+            (Some("TEXT/HTML"), b"", Kind::Html),
+            (Some("application/xhtml+xml"), b"", Kind::Xhtml),
+            (Some("application/rss+xml"), b"", Kind::Xml),
+            (Some("text/css"), b"", Kind::Css),
+            (Some("text/plain"), b"<html>", Kind::Text),
+            (Some("text/plain"), b"\x00\x01", Kind::Other),
+            (Some("text/plain"), b"\xff\xfea\x00", Kind::Text),
+            (Some("text/javascript"), b"a", Kind::Other),
+            (Some("image/png"), b"<html>", Kind::Other),
+            (Some("application/octet-stream"), b"<!DOCTYPE HTML>", Kind::Html),
+            (Some("nonsense"), b"<p>", Kind::Html),
+            (None, b"\n\t <HTML lang=en>", Kind::Html),
+            (None, b"\xef\xbb\xbf<html>", Kind::Html),
+            (None, b"<htmlx>", Kind::Text),
+            (None, b"<!-- x", Kind::Html),
+            (None, b" <?xml version='1.0'?>", Kind::Xml),
+            (None, b"%PDF-1.7", Kind::Other),
+            (None, b"plain words", Kind::Text),
+            (None, b"", Kind::Text),
+            (None, b"\x7fELF\x02\x01", Kind::Other),
+        ];
+        for (content_type, body, expected) in rows {
+            let mime = content_type.and_then(Mime::parse);
+            assert_eq!(kind(mime.as_ref(), body), *expected, "{content_type:?} {body:?}");
+        }
+    }
+}
