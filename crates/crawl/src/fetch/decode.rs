@@ -29,6 +29,15 @@ pub struct Decoded<'a> {
     pub note: Option<&'static str>,
 }
 
+/// What a gzip file holds, up to `bytes_max`; of a broken one, what could be read.
+pub fn gunzip(bytes: &[u8], bytes_max: u64) -> Vec<u8> {
+    let mut unpacked = Vec::new();
+    let mut reader = flate2::read::MultiGzDecoder::new(bytes).take(bytes_max);
+    // A file that breaks off is no error of ours: its first part is as good as it gets.
+    let _ = reader.read_to_end(&mut unpacked);
+    unpacked
+}
+
 /// Takes the encodings that the headers name off `payload`, the last one first.
 pub(super) fn decode<'a>(payload: &'a [u8], headers: &HeaderMap, limits: &Limits) -> Decoded<'a> {
     let mut decoded = Decoded { bytes: Cow::Borrowed(payload), note: None };
