@@ -27,6 +27,12 @@ impl Millis {
         self.timestamp().strftime("%Y%m%d%H%M%S").to_string()
     }
 
+    /// The year, by UTC.
+    pub fn year(self) -> u32 {
+        let year = self.timestamp().to_zoned(jiff::tz::TimeZone::UTC).year();
+        u32::try_from(year).unwrap_or_default()
+    }
+
     fn timestamp(self) -> jiff::Timestamp {
         i64::try_from(self.0)
             .ok()
@@ -51,6 +57,7 @@ mod tests {
         let time = Millis(1_794_772_801_042);
         assert_eq!(time.to_string(), "2026-11-15T20:00:01.042Z");
         assert_eq!(time.compact(), "20261115200001");
+        assert_eq!(time.year(), 2026);
         assert_eq!(Millis(0).to_string(), "1970-01-01T00:00:00.000Z");
     }
 

@@ -1,9 +1,10 @@
-//! What the seen set costs: offers per second, bytes per url on disk, memory, the longest checkpoint.
+//! What the seen set costs: offers per second, bytes per url on disk, memory, the longest
+//! checkpoint.
 //!
 //! `cargo bench -p larm-crawl --bench sieve [-- OFFERED DISTINCT]`, by default ten million links of
-//! which 1.5 million are distinct. Pages of 70 links are offered one by one: a share that makes up the
-//! distinct number is new, half of the rest is from the last pages (menus, neighbours), half is from
-//! anywhere in the crawl so far. A checkpoint is written, and synced, every 50,000 new urls.
+//! which 1.5 million are distinct. Pages of 70 links are offered one by one: a share that makes up
+//! the distinct number is new, half of the rest is from the last pages (menus, neighbours), half is
+//! from anywhere in the crawl so far. A checkpoint is written, and synced, every 50,000 new urls.
 #![expect(clippy::print_stdout, reason = "a bench prints its result")]
 #![expect(clippy::disallowed_methods, reason = "a bench measures time")]
 
@@ -29,10 +30,7 @@ fn main() -> larm_crawl::Result<()> {
 
     let start = Instant::now();
     let sieve = Sieve::open(temp.path(), &crawl.names, &limits)?;
-    println!(
-        "opened again           {:>12.3} s",
-        start.elapsed().as_secs_f64()
-    );
+    println!("opened again           {:>12.3} s", start.elapsed().as_secs_f64());
     assert_eq!(sieve.len(), distinct);
     Ok(())
 }
@@ -53,16 +51,7 @@ impl Crawl {
     fn begin(sieve: Sieve, offered: u64, distinct: u64) -> Self {
         let (names, checkpoints) = (Vec::new(), Vec::new());
         let inserting = Duration::ZERO;
-        Self {
-            sieve,
-            offered,
-            distinct,
-            known: 0,
-            chance: 1,
-            names,
-            inserting,
-            checkpoints,
-        }
+        Self { sieve, offered, distinct, known: 0, chance: 1, names, inserting, checkpoints }
     }
 
     fn run(&mut self, changes_max: u64) -> larm_crawl::Result<()> {
@@ -73,12 +62,7 @@ impl Crawl {
             let new_before = self.known;
             let page = self.page(done, links);
             let start = Instant::now();
-            let absent = self
-                .sieve
-                .insert(&page)?
-                .into_iter()
-                .filter(|&absent| absent)
-                .count();
+            let absent = self.sieve.insert(&page)?.into_iter().filter(|&absent| absent).count();
             self.inserting += start.elapsed();
             assert_eq!(absent as u64, self.known - new_before);
             done += links;
@@ -131,17 +115,10 @@ impl Crawl {
         let (inserting, saving) = (self.inserting.as_secs_f64(), saving.as_secs_f64());
         let per_second = self.offered as f64 / (inserting + saving);
         let per_url = disk_bytes as f64 / self.sieve.len() as f64;
-        println!(
-            "offered, distinct      {:>12}, {}",
-            self.offered,
-            self.sieve.len()
-        );
+        println!("offered, distinct      {:>12}, {}", self.offered, self.sieve.len());
         println!("offers per second      {per_second:>12.0}");
         println!("inserting, saving      {inserting:>12.3} s, {saving:.3} s");
-        println!(
-            "checkpoints, longest   {:>12}, {longest:.1?}",
-            self.checkpoints.len()
-        );
+        println!("checkpoints, longest   {:>12}, {longest:.1?}", self.checkpoints.len());
         println!("runs at the end        {:>12}", self.names.len());
         println!("bytes on disk per url  {per_url:>12.2}");
         println!("memory, now and peak   {:>12}", memory());
@@ -158,21 +135,13 @@ fn mix(number: u64) -> u64 {
 
 fn disk_bytes(dir: &std::path::Path) -> u64 {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.metadata().ok())
-        .map(|file| file.len())
-        .sum()
+    entries.filter_map(|entry| entry.metadata().ok()).map(|file| file.len()).sum()
 }
 
 /// As the system tells it, where it does.
 fn memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let value = |name| {
-        status
-            .lines()
-            .find_map(|line| line.strip_prefix(name))
-            .map(str::trim)
-    };
+    let value = |name| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let known = [value("VmRSS:"), value("VmHWM:")].into_iter().flatten();
     known.collect::<Vec<_>>().join(", ")
 }

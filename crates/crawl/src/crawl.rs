@@ -211,13 +211,13 @@ impl Assembly {
         let seeds = plan.seeds.iter().chain(&plan.sitemaps).map(|seed| (seed.host(), seed.port()));
         let fetcher: Arc<dyn Fetch> = match &self.crawl.fetcher {
             Some(fetcher) => fetcher.clone(),
-            None => Arc::new(HttpFetch::new(&plan.fetch, plan.limits.clone(), self.clock)?),
+            None => Arc::new(HttpFetch::new(plan.fetch.clone(), plan.limits.clone(), self.clock)?),
         };
         Ok(Arc::new(Line {
             frontier: shared.frontier.clone(),
             rules: shared.rules.clone(),
             robots: RobotsCache::new(&plan.agent, plan.obey_robots, self.limits.clone()),
-            guard: Guard::new(seeds, plan.allow_private.clone(), plan.resolve.clone()),
+            guard: Guard::new(seeds, &plan.allow_private, &plan.resolve),
             fetcher,
             encoders: chain.encoders(),
             writer,
@@ -249,7 +249,7 @@ impl Assembly {
         let plan = &self.crawl.plan;
         let resolver: Arc<dyn Resolve> = match &self.crawl.resolver {
             Some(resolver) => resolver.clone(),
-            None => Arc::new(DnsResolver::new(plan.resolve.clone(), &plan.limits, self.clock)),
+            None => Arc::new(DnsResolver::new(&plan.resolve, &plan.limits)),
         };
         let seeds = (plan.seeds.len() + plan.sitemaps.len()) as u64;
         Ok(Engine {

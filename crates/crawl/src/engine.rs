@@ -18,7 +18,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 use crate::change::Change;
 use crate::error::{Error, Result};
 use crate::fetch::{Resolve, admit};
-use crate::frontier::{Budgets, Frontier, Nameless};
+use crate::frontier::{Budgets, Nameless};
 use crate::handle::{Command, Phase, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::line::Line;

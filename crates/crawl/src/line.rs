@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
-use crate::fetch::{BoxFuture, Fetch, Fetched, Guard, retry_after_ms};
+use crate::fetch::{BoxFuture, Fetch, Fetched, Guard, gunzip, retry_after_ms};
 use crate::frontier::{
     Candidate, Errand, Fate, Frontier, Item, Learnt, Lease, PageRow, Settlement,
 };
@@ -153,15 +153,14 @@ impl Line {
 
     fn parse(&self, lease: &Lease, fetched: &Fetched) -> Page {
         let decoded = fetched.decoded(&self.limits);
+        let is_sitemap = matches!(lease.errand(), Errand::Sitemap);
+        let unpacked = is_sitemap.then(|| unpack_sitemap(&decoded.bytes, &self.limits)).flatten();
         let input = Input {
             url: lease.url().as_url(),
             content_type: fetched.content_type(),
-            body: &decoded.body,
+            body: unpacked.as_deref().unwrap_or(&decoded.bytes),
         };
-        match lease.errand() {
-            Errand::Sitemap => parse_sitemap(&input, &self.limits),
-            _ => parse(&input, &self.limits),
-        }
+        if is_sitemap { parse_sitemap(&input, &self.limits) } else { parse(&input, &self.limits) }
     }
 
     /// Steps 1 and 2 for everything that the answer leads to.
@@ -551,6 +550,11 @@ fn outcome_of(lease: &Lease, fetched: &Fetched) -> Outcome {
 fn redirect_of(fetched: &Fetched) -> Option<&str> {
     let redirects = matches!(fetched.status, 301 | 302 | 303 | 307 | 308);
     fetched.header("location").filter(|_| redirects)
+}
+
+/// Sitemaps are often kept as gzip files, which is not an encoding of the transfer.
+fn unpack_sitemap(bytes: &[u8], limits: &Limits) -> Option<Vec<u8>> {
+    bytes.starts_with(&[0x1f, 0x8b]).then(|| gunzip(bytes, limits.sitemap_bytes_max))
 }
 
 /// Whether the item is a seed, or where seeds were redirected to.

@@ -142,7 +142,7 @@ impl RobotsCache {
         };
         match fetched.status {
             200..=299 => {
-                let mut body = fetched.decoded(&self.limits).body.into_owned();
+                let mut body = fetched.decoded(&self.limits).bytes.into_owned();
                 // One byte more than is read: the parser then knows that the last line was cut.
                 let kept = usize::try_from(self.limits.robots_bytes_max + 1).unwrap_or(usize::MAX);
                 body.truncate(kept);

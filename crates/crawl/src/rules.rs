@@ -47,6 +47,7 @@ struct Source {
     own: Vec<Arc<dyn Filter>>,
     url_rules: UrlRules,
     limits: Limits,
+    year: u32,
 }
 
 /// A library user's filter, shared by successive sets of rules.
@@ -72,6 +73,7 @@ impl SharedRules {
             own,
             url_rules: plan.url_rules.clone(),
             limits: plan.limits.clone(),
+            year: crate::clock::Clock::start().now().year(),
         };
         let rules = Arc::new(source.build()?);
         Ok(Self { current: Arc::new(RwLock::new(rules)), source: Arc::new(Mutex::new(source)) })
@@ -149,6 +151,7 @@ impl Source {
             assets: selection.assets,
             accept: selection.accept.clone(),
             blocked_hosts: blocked.cloned().collect(),
+            year: self.year,
             limits: self.limits.clone(),
         };
         let plan_error = |error: larm_core::scope::ScopeError| Error::Plan(error.to_string());

@@ -40,14 +40,7 @@ impl<'a> Ask<'a> {
         let old = first.next()? == "HTTP/1.0";
         let head_only = method == "HEAD";
         let (host, accepts) = (String::new(), String::new());
-        let mut ask = Self {
-            path,
-            agent: "",
-            host,
-            head_only,
-            close: old,
-            accepts,
-        };
+        let mut ask = Self { path, agent: "", host, head_only, close: old, accepts };
         lines
             .filter_map(|line| line.split_once(':'))
             .for_each(|(name, value)| ask.field(name, value));
@@ -111,11 +104,7 @@ pub(crate) async fn send(
         return Ok(false);
     }
     let delivery = &turn.resource.delivery;
-    let coding = if ask.accepts(delivery.coding) {
-        delivery.coding
-    } else {
-        Coding::Identity
-    };
+    let coding = if ask.accepts(delivery.coding) { delivery.coding } else { Coding::Identity };
     let body = encoded(body(web, ask.path, &turn), coding);
     let close = delivery.close || ask.close;
     let mut head = head(web, ask.path, &turn);
@@ -124,19 +113,11 @@ pub(crate) async fn send(
         true => write!(head, "Transfer-Encoding: chunked\r\n"),
         false => write!(head, "Content-Length: {}\r\n", body.len()),
     };
-    head.push_str(if close {
-        "Connection: close\r\n\r\n"
-    } else {
-        "\r\n"
-    });
+    head.push_str(if close { "Connection: close\r\n\r\n" } else { "\r\n" });
     let body: &[u8] = if ask.head_only { b"" } else { &body };
     match (delivery.drip, delivery.chunked && !ask.head_only) {
         (true, chunked) => drip(exchange, &head, body, chunked).await?,
-        (false, true) => {
-            exchange
-                .last(&[head.as_bytes(), &chunks(body, 1_000)].concat())
-                .await?
-        }
+        (false, true) => exchange.last(&[head.as_bytes(), &chunks(body, 1_000)].concat()).await?,
         (false, false) => exchange.last(&[head.as_bytes(), body].concat()).await?,
     }
     Ok(!close)
@@ -159,11 +140,7 @@ fn status_page(status: u16) -> Vec<u8> {
 /// Status line and header fields, up to those that depend on the client.
 fn head(web: &Web, path: &str, turn: &Turn) -> String {
     let mut head = format!("HTTP/1.1 {} {}\r\n", turn.status, reason(turn.status));
-    let content_type = turn
-        .resource
-        .delivery
-        .content_type
-        .unwrap_or_else(|| usual_type(turn));
+    let content_type = turn.resource.delivery.content_type.unwrap_or_else(|| usual_type(turn));
     if !content_type.is_empty() {
         let _ = write!(head, "Content-Type: {content_type}\r\n");
     }
@@ -239,11 +216,7 @@ async fn drip(
     body: &[u8],
     chunked: bool,
 ) -> io::Result<()> {
-    let wire = if chunked {
-        chunks(body, 100).into()
-    } else {
-        Cow::Borrowed(body)
-    };
+    let wire = if chunked { chunks(body, 100).into() } else { Cow::Borrowed(body) };
     exchange.send(head.as_bytes()).await?;
     let mut drops = wire.chunks(wire.len().div_ceil(DROPS).max(1)).peekable();
     while let Some(drop) = drops.next() {
@@ -267,17 +240,14 @@ fn retry_field(retry_after: RetryAfter) -> String {
 /// The HTTP date (RFC 9110 section 5.6.7) that lies at least this many seconds ahead.
 #[expect(clippy::disallowed_methods, reason = "an HTTP date is wall-clock time")]
 fn http_date_in(seconds: u64) -> String {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     http_date(now.as_secs() + 1 + seconds)
 }
 
 fn http_date(unix: u64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let (days, second) = (unix / 86_400, unix % 86_400);
     // Civil date from days, counted in years that begin in March, so that leap days come last.
     let shifted = days + 719_468;
@@ -331,11 +301,7 @@ mod tests {
 
     #[test]
     fn a_host_field_loses_its_port() {
-        let rows = [
-            ("h.test:80", "h.test"),
-            ("127.0.0.1:9", "127.0.0.1"),
-            ("h.test", "h.test"),
-        ];
+        let rows = [("h.test:80", "h.test"), ("127.0.0.1:9", "127.0.0.1"), ("h.test", "h.test")];
         for (field, name) in rows {
             assert_eq!(without_port(field), name);
         }

@@ -72,14 +72,8 @@ pub struct Coverage {
 /// Compares what was asked for with what there is.
 pub fn coverage(truth: &Truth, requests: &[Request]) -> Coverage {
     let mut answers: BTreeMap<String, BTreeSet<u16>> = BTreeMap::new();
-    for request in requests
-        .iter()
-        .filter(|request| !is_robots_path(&request.path))
-    {
-        answers
-            .entry(request.url())
-            .or_default()
-            .insert(request.status);
+    for request in requests.iter().filter(|request| !is_robots_path(&request.path)) {
+        answers.entry(request.url()).or_default().insert(request.status);
     }
     let got = |url: &str, expect: &Expect| {
         let statuses = answers.get(url);
@@ -87,12 +81,8 @@ pub fn coverage(truth: &Truth, requests: &[Request]) -> Coverage {
         statuses.is_some_and(|statuses| any || statuses.contains(&expect.status))
     };
     let mut coverage = Coverage::default();
-    let kept: BTreeSet<u64> = truth
-        .pages
-        .iter()
-        .filter(|(url, e)| got(url, e))
-        .map(|(_, e)| e.content)
-        .collect();
+    let kept: BTreeSet<u64> =
+        truth.pages.iter().filter(|(url, e)| got(url, e)).map(|(_, e)| e.content).collect();
     for (url, expect) in &truth.pages {
         let is_copy = matches!(expect.kind, Kind::MirrorOf(_) | Kind::DuplicateOf(_));
         coverage.required += usize::from(expect.required);
@@ -122,9 +112,7 @@ fn judge_the_rest(truth: &Truth, urls: impl Iterator<Item = String>, coverage: &
             coverage.extra.push(url);
         }
     }
-    let overruns = inside
-        .into_values()
-        .filter(|(trap, urls)| *urls > trap.urls_max);
+    let overruns = inside.into_values().filter(|(trap, urls)| *urls > trap.urls_max);
     coverage.trapped = overruns.map(|(trap, urls)| (trap.clone(), urls)).collect();
     coverage.trapped.sort_by(|a, b| a.0.prefix.cmp(&b.0.prefix));
 }
@@ -139,15 +127,9 @@ pub fn overlap(truth: &Truth, requests: &[Request]) -> Vec<(String, usize)> {
         *finals.entry(request.url()).or_default() += 1;
     }
     let broken = |url: &str| {
-        truth
-            .pages
-            .get(url)
-            .is_some_and(|expect| matches!(expect.kind, Kind::Broken(_)))
+        truth.pages.get(url).is_some_and(|expect| matches!(expect.kind, Kind::Broken(_)))
     };
-    finals
-        .into_iter()
-        .filter(|(url, times)| *times > 1 && !broken(url))
-        .collect()
+    finals.into_iter().filter(|(url, times)| *times > 1 && !broken(url)).collect()
 }
 
 fn is_final(request: &Request) -> bool {
@@ -159,21 +141,14 @@ fn is_final(request: &Request) -> bool {
 /// Requests for what the robots.txt of their host closes.
 pub fn forbidden(truth: &Truth, requests: &[Request]) -> Vec<String> {
     let closed = |request: &&Request| {
-        truth
-            .hosts
-            .get(&request.host)
-            .is_some_and(|host| host.rules.close(&request.path))
+        truth.hosts.get(&request.host).is_some_and(|host| host.rules.close(&request.path))
     };
     requests.iter().filter(closed).map(Request::url).collect()
 }
 
 /// Requests that would have changed something, had this been a real site.
 pub fn forbidden_actions(truth: &Truth, requests: &[Request]) -> Vec<String> {
-    requests
-        .iter()
-        .map(Request::url)
-        .filter(|url| truth.actions.contains(url))
-        .collect()
+    requests.iter().map(Request::url).filter(|url| truth.actions.contains(url)).collect()
 }
 
 /// URLs that were asked for again before the time that their first answer named.
@@ -247,27 +222,14 @@ pub struct Hasty {
 /// Requests that came too soon after another one, for their host or at their address.
 pub fn hasty(truth: &Truth, requests: &[Request], pace: Pace) -> Vec<Hasty> {
     let mut found = Vec::new();
-    for Gap {
-        request,
-        host_us,
-        address_us,
-    } in all_gaps(requests)
-    {
-        let asked = truth
-            .hosts
-            .get(&request.host)
-            .and_then(|host| host.crawl_delay_ms);
+    for Gap { request, host_us, address_us } in all_gaps(requests) {
+        let asked = truth.hosts.get(&request.host).and_then(|host| host.crawl_delay_ms);
         let host_due = pace.host_ms.max(asked.unwrap_or(0)) * 1_000;
         let address_due = pace.address_ms.saturating_sub(pace.slack_ms) * 1_000;
         for (gap, due_us) in [(host_us, host_due), (address_us, address_due)] {
             if let Some(gap_us) = gap.filter(|gap| *gap < due_us) {
                 let (url, start_us) = (request.url(), request.start_us);
-                found.push(Hasty {
-                    url,
-                    start_us,
-                    gap_us,
-                    due_us,
-                });
+                found.push(Hasty { url, start_us, gap_us, due_us });
             }
         }
     }
@@ -293,11 +255,7 @@ fn all_gaps(requests: &[Request]) -> impl Iterator<Item = Gap<'_>> {
         host_end.insert(&request.host, end);
         let last_start = address_start.insert(request.address, start);
         let since = |moment: u64| start.saturating_sub(moment);
-        Gap {
-            request,
-            host_us: before.map(since),
-            address_us: last_start.map(since),
-        }
+        Gap { request, host_us: before.map(since), address_us: last_start.map(since) }
     })
 }
 
@@ -332,26 +290,17 @@ fn most_by<K: Ord>(requests: &[Request], key: impl Fn(&Request) -> K) -> BTreeMa
     for request in requests {
         groups.entry(key(request)).or_default().push(request);
     }
-    groups
-        .into_iter()
-        .map(|(key, group)| (key, most(&group)))
-        .collect()
+    groups.into_iter().map(|(key, group)| (key, most(&group))).collect()
 }
 
 fn most(group: &[&Request]) -> Most {
     let mut connections: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for request in group {
-        let span = connections
-            .entry(request.connection)
-            .or_insert((u64::MAX, 0));
+        let span = connections.entry(request.connection).or_insert((u64::MAX, 0));
         *span = (span.0.min(request.start_us), span.1.max(request.end_us));
     }
     Most {
-        requests: deepest(
-            group
-                .iter()
-                .map(|request| (request.start_us, request.end_us)),
-        ),
+        requests: deepest(group.iter().map(|request| (request.start_us, request.end_us))),
         connections: deepest(connections.into_values()),
     }
 }

@@ -22,13 +22,7 @@ pub(crate) struct Exchange<'a> {
 impl<'a> Exchange<'a> {
     /// An answer that has not begun.
     pub fn new(stream: &'a mut TcpStream, log: &'a Log, ticket: Ticket) -> Self {
-        Self {
-            stream,
-            log,
-            ticket,
-            sent: 0,
-            closed: false,
-        }
+        Self { stream, log, ticket, sent: 0, closed: false }
     }
 
     /// Bytes sent so far.

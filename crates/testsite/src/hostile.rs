@@ -74,17 +74,13 @@ pub(crate) async fn misbehave(exchange: &mut Exchange<'_>, bad: Misbehaviour) ->
     match bad {
         Misbehaviour::Refuses => Ok(()),
         Misbehaviour::ShortBody => {
-            let promised = format!(
-                "{HTML_HEAD}Content-Length: 5000\r\n\r\n<p>{}",
-                "cut ".repeat(250)
-            );
+            let promised =
+                format!("{HTML_HEAD}Content-Length: 5000\r\n\r\n<p>{}", "cut ".repeat(250));
             exchange.last(promised.as_bytes()).await
         }
         Misbehaviour::LongBody => {
-            let text = format!(
-                "{HTML_HEAD}Content-Length: 100\r\n\r\n{}",
-                "much more ".repeat(100)
-            );
+            let text =
+                format!("{HTML_HEAD}Content-Length: 100\r\n\r\n{}", "much more ".repeat(100));
             exchange.last(text.as_bytes()).await
         }
         Misbehaviour::EndlessBody => endless_body(exchange).await,
@@ -109,9 +105,7 @@ pub(crate) async fn misbehave(exchange: &mut Exchange<'_>, bad: Misbehaviour) ->
 async fn endless_body(exchange: &mut Exchange<'_>) -> io::Result<()> {
     let text = "<p>And so on, and so on, for as long as you care to listen.</p>\n".repeat(256);
     let chunk = format!("{:x}\r\n{text}\r\n", text.len());
-    exchange
-        .send(format!("{HTML_HEAD}Transfer-Encoding: chunked\r\n\r\n").as_bytes())
-        .await?;
+    exchange.send(format!("{HTML_HEAD}Transfer-Encoding: chunked\r\n\r\n").as_bytes()).await?;
     until_client_leaves(exchange, chunk.as_bytes()).await
 }
 

@@ -15,18 +15,16 @@ pub(crate) fn render(web: &Web, host: usize, path: &str, page: &Page) -> Vec<u8>
     let base = page.base.as_deref().unwrap_or(path);
     let dice = Dice::of(&[page.text, 5]);
     let out = String::with_capacity(page.bytes + 2_048);
-    let mut pen = Pen {
-        web,
-        host,
-        base,
-        page,
-        dice,
-        out,
-    };
+    let mut pen = Pen { web, host, base, page, dice, out };
     pen.head();
     pen.body();
     page.charset.encode(pen.out)
 }
+
+/// What a link takes up, about.
+const LINK_BYTES: usize = 50;
+/// Shorter paragraphs are not worth their tags.
+const PARAGRAPH_BYTES: usize = 300;
 
 struct Pen<'a> {
     web: &'a Web,
@@ -40,8 +38,7 @@ struct Pen<'a> {
 
 impl Pen<'_> {
     fn head(&mut self) {
-        self.out
-            .push_str("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n");
+        self.out.push_str("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n");
         if let Some(meta) = self.page.charset.meta() {
             self.line(meta);
         }
@@ -71,17 +68,19 @@ impl Pen<'_> {
         if self.page.foreign {
             self.out.push_str(FOREIGN);
         }
-        let in_body: Vec<_> = self
-            .page
-            .links
-            .iter()
-            .filter(|link| !link.carrier.stands_in_head())
-            .collect();
-        let share = self.page.bytes.saturating_sub(self.out.len()) / (in_body.len() + 1);
-        self.paragraph(share.saturating_sub(60));
-        for link in in_body {
+        let in_body: Vec<_> =
+            self.page.links.iter().filter(|link| !link.carrier.stands_in_head()).collect();
+        let room = self.page.bytes.saturating_sub(self.out.len() + LINK_BYTES * in_body.len());
+        let room = room.max(PARAGRAPH_BYTES / 2);
+        // A paragraph, some links, a paragraph, …, with the room shared out evenly.
+        let links_between = in_body.len().div_ceil((room / PARAGRAPH_BYTES).max(1)).max(1);
+        let paragraphs = 1 + in_body.len() / links_between;
+        self.paragraph(room / paragraphs);
+        for (n, link) in in_body.into_iter().enumerate() {
             self.link(link);
-            self.paragraph(share.saturating_sub(60));
+            if (n + 1) % links_between == 0 {
+                self.paragraph(room / paragraphs);
+            }
         }
         self.out.push_str("</body>\n</html>\n");
     }
@@ -91,16 +90,12 @@ impl Pen<'_> {
         self.out.push('\n');
     }
 
-    /// Text of about this many bytes; none at all when that is too little for a sentence.
+    /// Text of about this many bytes: sentences are not cut, so aim half of one lower.
     fn paragraph(&mut self, bytes: usize) {
-        let end = self.out.len() + bytes;
-        if bytes < 80 {
-            return;
-        }
+        let end = self.out.len() + bytes.saturating_sub(50);
         self.out.push_str("<p>");
         while self.out.len() < end {
-            self.out
-                .push_str(self.web.prose.sentence(self.host, &mut self.dice));
+            self.out.push_str(self.web.prose.sentence(self.host, &mut self.dice));
         }
         self.out.push_str("</p>\n");
     }
@@ -118,10 +113,7 @@ impl Pen<'_> {
                 "<map name=m><area shape=\"rect\" coords=\"0,0,9,9\" href=\"{url}\" alt=\"{text}\"></map>"
             ),
             Carrier::Refresh => {
-                writeln!(
-                    self.out,
-                    "<meta http-equiv=\"Refresh\" content=\"30; URL='{url}'\">"
-                )
+                writeln!(self.out, "<meta http-equiv=\"Refresh\" content=\"30; URL='{url}'\">")
             }
             Carrier::Image => writeln!(self.out, "<img src=\"{url}\" alt=\"\">"),
             Carrier::Srcset => writeln!(self.out, "<img srcset=\"{url} 2x\" alt=\"\">"),
@@ -131,34 +123,16 @@ impl Pen<'_> {
     }
 
     fn anchor(&mut self, url: &str, text: &str, nofollow: bool) {
-        let rel = if nofollow {
-            " rel=\"external nofollow\""
-        } else {
-            ""
-        };
-        let style = if self.page.varied {
-            self.dice.below(6)
-        } else {
-            0
-        };
+        let rel = if nofollow { " rel=\"external nofollow\"" } else { "" };
+        let style = if self.page.varied { self.dice.below(6) } else { 0 };
         // White space cannot stand without quotes.
-        let style = if url.contains(char::is_whitespace) {
-            0
-        } else {
-            style
-        };
+        let style = if url.contains(char::is_whitespace) { 0 } else { style };
         let _ = match style {
             1 => writeln!(self.out, "<A HREF='{url}'{rel}>{text}</A>"),
             2 => writeln!(self.out, "<a{rel} href={url}>{text}</a>"),
-            3 => writeln!(
-                self.out,
-                "<a\n  title=\"x > y\"\n  href = \"{url}\"{rel}\n>{text}</a>"
-            ),
+            3 => writeln!(self.out, "<a\n  title=\"x > y\"\n  href = \"{url}\"{rel}\n>{text}</a>"),
             4 => writeln!(self.out, "<a class=b href=\"{url}\"{rel}><b>{text}</b></a>"),
-            5 => writeln!(
-                self.out,
-                "<a hReF=\"{url}\"{rel} href=\"/fake/second-href\">{text}"
-            ),
+            5 => writeln!(self.out, "<a hReF=\"{url}\"{rel} href=\"/fake/second-href\">{text}"),
             _ => writeln!(self.out, "<a href=\"{url}\"{rel}>{text}</a>"),
         };
     }
@@ -178,11 +152,7 @@ impl Pen<'_> {
             Form::Root | Form::Entities => path.to_owned(),
         };
         let escaped = escaped(&url);
-        if link.form == Form::Entities {
-            escaped.replace('/', "&#x2F;")
-        } else {
-            escaped
-        }
+        if link.form == Form::Entities { escaped.replace('/', "&#x2F;") } else { escaped }
     }
 }
 
@@ -205,9 +175,16 @@ pub(crate) fn relative(base: &str, path: &str) -> String {
 
 /// Text for attributes and elements.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('"', "&quot;")
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '"' => out.push_str("&quot;"),
+            _ => out.push(c),
+        }
+    }
+    out
 }
 
 /// Looks like links; is none.

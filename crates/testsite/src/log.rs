@@ -92,11 +92,7 @@ impl Log {
         reason = "the server's own clock, from which all times are"
     )]
     pub fn new(port: u16) -> Self {
-        Self {
-            started: Instant::now(),
-            port,
-            kept: Mutex::default(),
-        }
+        Self { started: Instant::now(), port, kept: Mutex::default() }
     }
 
     /// Microseconds since the start.
@@ -167,11 +163,7 @@ impl Log {
     /// The requests so far, in the order of their start.
     pub fn requests(&self) -> Vec<Request> {
         let kept = self.kept();
-        let mut requests: Vec<_> = kept
-            .entries
-            .iter()
-            .map(|entry| self.request(entry))
-            .collect();
+        let mut requests: Vec<_> = kept.entries.iter().map(|entry| self.request(entry)).collect();
         drop(kept);
         requests.sort_by_key(|request| request.start_us);
         requests

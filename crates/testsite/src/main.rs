@@ -49,9 +49,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
             "--named" => options.plan.named_hosts = true,
             "--gzip" => options.plan.gzip = true,
             _ => {
-                let value = args
-                    .next()
-                    .ok_or_else(|| format!("`{flag}` needs a value"))?;
+                let value = args.next().ok_or_else(|| format!("`{flag}` needs a value"))?;
                 set(&mut options, &flag, &value)?;
             }
         }
@@ -60,11 +58,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
 }
 
 fn set(options: &mut Options, flag: &str, value: &str) -> Result<(), String> {
-    let number = || {
-        value
-            .parse::<usize>()
-            .map_err(|_| format!("`{flag} {value}` is no number"))
-    };
+    let number = || value.parse::<usize>().map_err(|_| format!("`{flag} {value}` is no number"));
     let plan = &mut options.plan;
     match flag {
         "--seed" => plan.seed = number()? as u64,

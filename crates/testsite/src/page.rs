@@ -31,11 +31,7 @@ pub(crate) fn number(web: &Web, host: usize, path_asked: &str) -> Option<usize> 
         return Some(0);
     }
     let end = path_asked.rfind(|c: char| c.is_ascii_digit())? + 1;
-    let digits = path_asked[..end]
-        .bytes()
-        .rev()
-        .take_while(u8::is_ascii_digit)
-        .count();
+    let digits = path_asked[..end].bytes().rev().take_while(u8::is_ascii_digit).count();
     let n: usize = path_asked[end - digits..end].parse().ok()?;
     (n < web.hosts[host].pages && path(web, host, n) == path_asked).then_some(n)
 }
@@ -50,11 +46,7 @@ pub(crate) fn resource(web: &Web, host: usize, n: usize) -> Resource {
         vary(&mut links, n, &mut dice);
     }
     if n == 0 {
-        links.extend(
-            web.introduces(host)
-                .into_iter()
-                .map(|next| Link::absolute(next, "/")),
-        );
+        links.extend(web.introduces(host).into_iter().map(|next| Link::absolute(next, "/")));
         links.extend_from_slice(web.entries(host));
     }
     if features.assets && n.is_multiple_of(2) && web.hosts[host].kind == HostKind::Site {
@@ -78,9 +70,8 @@ fn links(web: &Web, host: usize, n: usize, dice: &mut Dice) -> Vec<Link> {
     let pages = web.hosts[host].pages;
     let branches = (web.plan.links_per_page / 2).max(2);
     let children = (n * branches + 1..=n * branches + branches).take_while(|child| *child < pages);
-    let mut links: Vec<_> = children
-        .map(|child| Link::local(host, path(web, host, child)))
-        .collect();
+    let mut links: Vec<_> =
+        children.map(|child| Link::local(host, path(web, host, child))).collect();
     while links.len() < web.plan.links_per_page {
         links.push(random_link(web, host, dice));
     }
@@ -113,11 +104,7 @@ const OWN_FORMS: [Form; 9] = [
 /// Writes the links in all the ways there are; those to other hosts in the ways that name a host.
 fn vary(links: &mut [Link], n: usize, dice: &mut Dice) {
     for link in links.iter_mut() {
-        let forms = if link.form == Form::Absolute {
-            &OWN_FORMS[..3]
-        } else {
-            &OWN_FORMS[..]
-        };
+        let forms = if link.form == Form::Absolute { &OWN_FORMS[..3] } else { &OWN_FORMS[..] };
         link.form = forms[dice.below(forms.len())];
         link.carrier = match dice.below(12) {
             0 => Carrier::Area,
@@ -132,11 +119,7 @@ fn vary(links: &mut [Link], n: usize, dice: &mut Dice) {
 
 fn delivery(web: &Web, n: usize) -> Delivery {
     let features = &web.plan.features;
-    let gzip = if web.plan.gzip {
-        Coding::Gzip
-    } else {
-        Coding::Identity
-    };
+    let gzip = if web.plan.gzip { Coding::Gzip } else { Coding::Identity };
     let (coding, chunked) = match n % 5 {
         1 if features.encodings => (Coding::Gzip, false),
         2 if features.encodings => (Coding::Deflate, false),
@@ -145,11 +128,7 @@ fn delivery(web: &Web, n: usize) -> Delivery {
         _ => (gzip, false),
     };
     let cookie = features.cookies && n.is_multiple_of(3);
-    let headers = if cookie {
-        vec!["Set-Cookie: visit=1; Path=/; HttpOnly"]
-    } else {
-        Vec::new()
-    };
+    let headers = if cookie { vec!["Set-Cookie: visit=1; Path=/; HttpOnly"] } else { Vec::new() };
     Delivery {
         coding,
         chunked,

@@ -64,15 +64,17 @@ impl WebPlan {
         }
     }
 
+    /// Whether an ordinary host shows a feature that is `on`: all of them do, but in a web with prose
+    /// each feature is at `home` with one host, so that people can find it.
+    pub(crate) fn shows(&self, on: bool, host: usize, home: usize) -> bool {
+        on && (!self.features.prose || host == home)
+    }
+
     /// The same plan within what can be served: no count of 0.
     pub(crate) fn sane(mut self) -> Self {
         self.hosts = self.hosts.max(1);
         self.pages_per_host = self.pages_per_host.max(1);
-        self.hosts_per_address = if self.named_hosts {
-            self.hosts_per_address.max(1)
-        } else {
-            1
-        };
+        self.hosts_per_address = if self.named_hosts { self.hosts_per_address.max(1) } else { 1 };
         self
     }
 }
@@ -188,11 +190,7 @@ impl Features {
     /// Reads `all`, `none`, `demo` or names with commas between; the error names what is unknown.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut features = Self::none();
-        for name in text
-            .split(',')
-            .map(str::trim)
-            .filter(|name| !name.is_empty())
-        {
+        for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
             match name {
                 "none" => features = Self::none(),
                 "all" => features = Self::all(),

@@ -33,42 +33,27 @@ impl Prose {
     pub fn new(plan: &WebPlan) -> Self {
         let (seed, themed) = (plan.seed, plan.features.prose);
         let pools = if themed {
-            THEMES
-                .iter()
-                .map(|theme| themed_pool(theme, seed))
-                .collect()
+            THEMES.iter().map(|theme| themed_pool(theme, seed)).collect()
         } else {
             vec![plain_pool(seed)]
         };
-        Self {
-            seed,
-            themed,
-            pools,
-        }
+        Self { seed, themed, pools }
     }
 
     /// Path of page `n` where pages have speaking ones.
     pub fn slug(&self, host: usize, n: usize) -> Option<String> {
         let theme = self.theme(host)?;
         let words = theme.title(n).to_lowercase();
-        let words = words
-            .split(|c: char| !c.is_ascii_alphanumeric())
-            .filter(|word| !word.is_empty());
+        let words =
+            words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         let slug = words.collect::<Vec<_>>().join("-");
-        Some(format!(
-            "/{}/{slug}-{n}",
-            theme.sections[n % theme.sections.len()]
-        ))
+        Some(format!("/{}/{slug}-{n}", theme.sections[n % theme.sections.len()]))
     }
 
     /// Title of page `n` of a host.
     pub fn title(&self, host: usize, n: usize) -> String {
         if let Some(theme) = self.theme(host) {
-            return if n == 0 {
-                theme.name.to_owned()
-            } else {
-                theme.title(n).to_owned()
-            };
+            return if n == 0 { theme.name.to_owned() } else { theme.title(n).to_owned() };
         }
         let mut dice = Dice::of(&[self.seed, 2, host as u64, n as u64]);
         format!("{} {} {n}", plain_word(&mut dice), plain_word(&mut dice))
@@ -85,10 +70,7 @@ impl Prose {
         let Some(theme) = self.theme(host) else {
             return format!("{} {}", plain_word(dice), plain_word(dice));
         };
-        let n = path
-            .rsplit('-')
-            .next()
-            .and_then(|number| number.parse().ok());
+        let n = path.rsplit('-').next().and_then(|number| number.parse().ok());
         match n.filter(|n| self.slug(host, *n).as_deref() == Some(path)) {
             Some(n) => theme.title(n).to_owned(),
             None if path == "/" => theme.name.to_owned(),

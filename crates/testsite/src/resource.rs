@@ -25,17 +25,9 @@ pub(crate) enum Reply {
     /// A short page with this status.
     Status(u16),
     /// The first try fails, later ones give the other reply.
-    Flaky {
-        first: u16,
-        retry_after: RetryAfter,
-        then: Box<Reply>,
-    },
+    Flaky { first: u16, retry_after: RetryAfter, then: Box<Reply> },
     /// 200 and these bytes, whose links are known.
-    Bytes {
-        content_type: &'static str,
-        body: Vec<u8>,
-        links: Vec<Link>,
-    },
+    Bytes { content_type: &'static str, body: Vec<u8>, links: Vec<Link> },
     /// HTTP broken on purpose; status 200 where there is one at all.
     Bad(Misbehaviour),
 }
@@ -146,14 +138,7 @@ impl Link {
     /// A link in a form of choice.
     pub fn new(host: usize, path: impl Into<String>, form: Form) -> Self {
         let (path, written) = (path.into(), String::new());
-        Self {
-            host,
-            path,
-            written,
-            form,
-            carrier: Carrier::Anchor,
-            nofollow: false,
-        }
+        Self { host, path, written, form, carrier: Carrier::Anchor, nofollow: false }
     }
 
     /// The same, embedded or wrapped in another element.
@@ -165,20 +150,12 @@ impl Link {
     /// The host that this link leads to when it stands on a page of host `at`: a copy of a page
     /// takes its relative links with it.
     pub fn host_seen_from(&self, at: usize) -> usize {
-        if self.form.names_host() {
-            self.host
-        } else {
-            at
-        }
+        if self.form.names_host() { self.host } else { at }
     }
 
     /// Path and query as they are written in the page.
     pub fn written(&self) -> &str {
-        if self.written.is_empty() {
-            &self.path
-        } else {
-            &self.written
-        }
+        if self.written.is_empty() { &self.path } else { &self.written }
     }
 }
 
@@ -228,11 +205,7 @@ pub(crate) enum Carrier {
 
 impl Resource {
     fn new(reply: Reply) -> Self {
-        Self {
-            reply,
-            delivery: Delivery::default(),
-            role: Role::Content,
-        }
+        Self { reply, delivery: Delivery::default(), role: Role::Content }
     }
 
     /// An ordinary page.
@@ -252,21 +225,13 @@ impl Resource {
 
     /// The same, but only at the second try.
     pub fn flaky(self, first: u16, retry_after: RetryAfter) -> Self {
-        let reply = Reply::Flaky {
-            first,
-            retry_after,
-            then: Box::new(self.reply),
-        };
+        let reply = Reply::Flaky { first, retry_after, then: Box::new(self.reply) };
         Self { reply, ..self }
     }
 
     /// Bytes without links.
     pub fn bytes(content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
-        Self::new(Reply::Bytes {
-            content_type,
-            body: body.into(),
-            links: Vec::new(),
-        })
+        Self::new(Reply::Bytes { content_type, body: body.into(), links: Vec::new() })
     }
 
     /// HTTP broken on purpose.
@@ -288,10 +253,7 @@ impl Resource {
 
     /// Whether the page as a whole asks for its links not to be followed.
     pub fn nofollow(&self) -> bool {
-        let by_header = self
-            .delivery
-            .headers
-            .contains(&crate::feature::NOFOLLOW_HEADER);
+        let by_header = self.delivery.headers.contains(&crate::feature::NOFOLLOW_HEADER);
         by_header || matches!(&self.reply, Reply::Html(page) if page.nofollow)
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::feature::SITEMAP_INDEX;
 use crate::resource::{Link, Resource, RetryAfter};
-use crate::web::{HostKind, Web};
+use crate::web::{HostKind, Web, home};
 
 const REAL: &str = "/robots-real.txt";
 const SHARED: &str = "/robots-shared.txt";
@@ -140,8 +140,8 @@ pub(crate) fn crawl_delay_ms(web: &Web, host: usize) -> Option<u64> {
 
 /// The sitemap that the robots.txt of a host names.
 pub(crate) fn sitemap(web: &Web, host: usize) -> Option<Link> {
-    let named = web.plan.features.sitemaps && web.hosts[host].kind == HostKind::Site;
-    named.then(|| Link::absolute(host, SITEMAP_INDEX))
+    let shown = web.plan.shows(web.plan.features.sitemaps, host, home::MAPPED);
+    (shown && web.hosts[host].kind == HostKind::Site).then(|| Link::absolute(host, SITEMAP_INDEX))
 }
 
 fn plain(web: &Web, host: usize) -> String {

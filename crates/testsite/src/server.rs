@@ -39,12 +39,7 @@ impl Server {
     /// A server for a web, not yet listening.
     pub fn new(web: Web) -> Self {
         let log = Log::new(web.port);
-        Self {
-            web,
-            log,
-            connections: AtomicU64::new(0),
-            tries: Mutex::default(),
-        }
+        Self { web, log, connections: AtomicU64::new(0), tries: Mutex::default() }
     }
 
     /// Serves a listener until the runtime ends.
@@ -76,10 +71,7 @@ impl Server {
             if *agent != *ask.agent {
                 agent = ask.agent.into();
             }
-            let Ok(true) = self
-                .answer(&mut stream, &ask, connection, agent.clone())
-                .await
-            else {
+            let Ok(true) = self.answer(&mut stream, &ask, connection, agent.clone()).await else {
                 return;
             };
         }
@@ -97,10 +89,8 @@ impl Server {
         let address = stream.local_addr()?.ip();
         let host = self.web.host_named(&ask.host);
         let resource = self.resource(host, ask.path);
-        let name = host.map_or_else(
-            || ask.host.as_str().into(),
-            |i| self.web.hosts[i].name.clone(),
-        );
+        let name =
+            host.map_or_else(|| ask.host.as_str().into(), |i| self.web.hosts[i].name.clone());
         let entry = Entry {
             host: name,
             agent,
@@ -117,24 +107,11 @@ impl Server {
         let mut exchange = Exchange::new(stream, &self.log, self.log.open(entry));
         rest(Duration::from_millis(self.web.plan.latency_ms)).await;
         let host = host.map_or(0, |host| self.web.hosts[host].serves);
-        answer::send(
-            &self.web,
-            &mut exchange,
-            ask,
-            answer::Turn {
-                host,
-                resource,
-                status,
-            },
-        )
-        .await
+        answer::send(&self.web, &mut exchange, ask, answer::Turn { host, resource, status }).await
     }
 
     fn resource(&self, host: Option<usize>, path: &str) -> Resource {
-        host.map_or_else(
-            || Resource::status(421),
-            |host| self.web.resource(host, path),
-        )
+        host.map_or_else(|| Resource::status(421), |host| self.web.resource(host, path))
     }
 
     /// The status this time: flaky resources fail at the first try.

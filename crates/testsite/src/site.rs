@@ -42,15 +42,7 @@ impl TestSite {
     /// [`TestSite::resolve_rules`].
     pub fn start_at(plan: WebPlan, port: u16) -> io::Result<Self> {
         let several = TcpListener::bind((Ipv4Addr::new(127, 1, 0, 1), 0)).is_ok();
-        Self::start_on(
-            plan,
-            port,
-            if several {
-                Loopback::Whole
-            } else {
-                Loopback::Single
-            },
-        )
+        Self::start_on(plan, port, if several { Loopback::Whole } else { Loopback::Single })
     }
 
     fn start_on(plan: WebPlan, port: u16, loopback: Loopback) -> io::Result<Self> {
@@ -69,10 +61,7 @@ impl TestSite {
             server.listen(listener, runtime.handle())?;
         }
         drop(inside);
-        Ok(Self {
-            server,
-            runtime: Some(runtime),
-        })
+        Ok(Self { server, runtime: Some(runtime) })
     }
 
     /// The port of all hosts.
@@ -92,17 +81,13 @@ impl TestSite {
 
     /// The start page of every host, those included that misbehave or refuse.
     pub fn host_seeds(&self) -> Vec<String> {
-        (0..self.web().hosts.len())
-            .map(|host| self.web().url(host, "/"))
-            .collect()
+        (0..self.web().hosts.len()).map(|host| self.web().url(host, "/")).collect()
     }
 
     /// Name, port and address of each host with a name, as for `--resolve NAME:PORT:ADDR`.
     pub fn resolve_rules(&self) -> Vec<(String, u16, IpAddr)> {
         let named = self.web().hosts.iter().filter(|_| self.plan().named_hosts);
-        named
-            .map(|host| (host.name.to_string(), self.port(), host.address))
-            .collect()
+        named.map(|host| (host.name.to_string(), self.port(), host.address)).collect()
     }
 
     /// What a perfect crawler finds, computed from the plan alone.
@@ -116,11 +101,7 @@ impl TestSite {
         let resource = self.web().resource(host, path);
         let (host, status) = (self.web().hosts[host].serves, resource.reply.status());
         let bad = matches!(resource.reply, Reply::Bad(_));
-        let turn = Turn {
-            host,
-            resource,
-            status,
-        };
+        let turn = Turn { host, resource, status };
         (!bad).then(|| answer::body(self.web(), path, &turn).into_owned())
     }
 
@@ -166,9 +147,7 @@ impl Drop for TestSite {
             return;
         };
         let stop = move || runtime.shutdown_timeout(STOP_WAIT);
-        if let Ok(thread) = std::thread::Builder::new()
-            .name("testsite stop".to_owned())
-            .spawn(stop)
+        if let Ok(thread) = std::thread::Builder::new().name("testsite stop".to_owned()).spawn(stop)
         {
             let _ = thread.join();
         }
@@ -197,4 +176,33 @@ fn bind_at(addresses: &[IpAddr], mut port: u16) -> io::Result<Vec<TcpListener>> 
         listeners.push(listener);
     }
     Ok(listeners)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    use super::*;
+
+    #[test]
+    fn where_there_is_one_address_hosts_are_told_apart_by_name() {
+        let site = TestSite::start_on(WebPlan::default(), 0, Loopback::Single).unwrap();
+        let titles: Vec<_> = site
+            .resolve_rules()
+            .into_iter()
+            .map(|(name, port, address)| {
+                assert_eq!(address, Ipv4Addr::LOCALHOST);
+                let mut stream = TcpStream::connect((address, port)).unwrap();
+                write!(stream, "GET / HTTP/1.0\r\nHost: {name}:{port}\r\n\r\n").unwrap();
+                let mut answer = String::new();
+                stream.read_to_string(&mut answer).unwrap();
+                let title = site.title(&format!("http://{name}:{port}/")).unwrap();
+                assert!(answer.contains(&format!("<title>{title}</title>")), "{answer}");
+                title
+            })
+            .collect();
+        assert_eq!(titles.len(), 3);
+        assert!(titles[0] != titles[1] && titles[1] != titles[2]);
+    }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::dice::Dice;
 use crate::feature::title_of;
 use crate::resource::{Form, Link, Page, Resource};
-use crate::web::{HostKind, Web};
+use crate::web::{HostKind, Web, home};
 
 /// One endless space.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -37,7 +37,9 @@ pub(crate) const SPACES: [(&str, usize, &str); 5] = [
 /// Whether a host has traps.
 pub(crate) fn is_trapped(web: &Web, host: usize) -> bool {
     let host = web.hosts[host].serves;
-    web.plan.features.traps && web.hosts[host].kind == HostKind::Site && host.is_multiple_of(3)
+    let chosen = web.plan.features.prose || host.is_multiple_of(3);
+    let shown = web.plan.shows(web.plan.features.traps, host, home::TRAPPED);
+    shown && chosen && web.hosts[host].kind == HostKind::Site
 }
 
 /// The prefix of the trap that a path is part of.
@@ -45,9 +47,7 @@ pub(crate) fn space_of(web: &Web, host: usize, path: &str) -> Option<(&'static s
     let inside = |(prefix, most, _): &(&'static str, usize, &str)| {
         path.starts_with(prefix).then_some((*prefix, *most))
     };
-    is_trapped(web, host)
-        .then(|| SPACES.iter().find_map(inside))
-        .flatten()
+    is_trapped(web, host).then(|| SPACES.iter().find_map(inside)).flatten()
 }
 
 /// What stands at a path of a trap.
@@ -63,13 +63,7 @@ pub(crate) fn resource(web: &Web, host: usize, path: &str) -> Option<Resource> {
     // The same text everywhere: the pages of a trap say nothing new.
     let text = Dice::of(&[web.plan.seed, host as u64, prefix.len() as u64]).next();
     let title = title_of(prefix);
-    Some(Resource::page(Page {
-        title,
-        links,
-        text,
-        bytes: 600,
-        ..Page::default()
-    }))
+    Some(Resource::page(Page { title, links, text, bytes: 600, ..Page::default() }))
 }
 
 fn months(host: usize, path: &str) -> Option<Vec<Link>> {
@@ -90,11 +84,7 @@ fn deeper(host: usize, path: &str) -> Link {
 
 /// Half of the ids stand in the query, half in the path; new ones on every page.
 fn sessions(seed: u64, host: usize, path: &str) -> Option<Vec<Link>> {
-    let page = path
-        .strip_prefix("/session/")?
-        .chars()
-        .next()?
-        .to_digit(8)?;
+    let page = path.strip_prefix("/session/")?.chars().next()?.to_digit(8)?;
     let mut dice = Dice::of(&[seed, xxhash_rust::xxh3::xxh3_64(path.as_bytes())]);
     let link = |next: u32| {
         let id = dice.next();
@@ -113,14 +103,9 @@ fn views(host: usize) -> Vec<Link> {
     let view =
         |column: &str, order: &str| Link::local(host, format!("/files/?C={column};O={order}"));
     let columns = ["N", "M", "S", "D"];
-    columns
-        .iter()
-        .flat_map(|column| [view(column, "A"), view(column, "D")])
-        .collect()
+    columns.iter().flat_map(|column| [view(column, "A"), view(column, "D")]).collect()
 }
 
 fn filters(host: usize, path: &str) -> Vec<Link> {
-    (1..=4)
-        .map(|value| Link::local(host, format!("{path}&f={value}")))
-        .collect()
+    (1..=4).map(|value| Link::local(host, format!("{path}&f={value}"))).collect()
 }

@@ -111,11 +111,7 @@ pub struct HostTruth {
 impl Truth {
     /// The truth about a web, seen from its first host.
     pub(crate) fn of(web: &Web) -> Self {
-        let mut walk = Walk {
-            web,
-            truth: Self::default(),
-            queue: VecDeque::new(),
-        };
+        let mut walk = Walk { web, truth: Self::default(), queue: VecDeque::new() };
         walk.meet_hosts();
         walk.visit(0, "/", Via::Seed);
         while let Some((host, path)) = walk.queue.pop_front() {
@@ -123,10 +119,7 @@ impl Truth {
         }
         let known = walk.truth.pages;
         walk.truth.nofollow.retain(|url| !known.contains_key(url));
-        Self {
-            pages: known,
-            ..walk.truth
-        }
+        Self { pages: known, ..walk.truth }
     }
 
     /// Whether a URL is part of an endless space.
@@ -151,15 +144,11 @@ impl Walk<'_> {
                 crawl_delay_ms: robots::crawl_delay_ms(self.web, host.serves),
             };
             self.truth.hosts.insert(host.name.to_string(), known);
-            for (prefix, urls_max, _) in trap::SPACES
-                .iter()
-                .filter(|_| trap::is_trapped(self.web, i))
+            for (prefix, urls_max, _) in
+                trap::SPACES.iter().filter(|_| trap::is_trapped(self.web, i))
             {
                 let prefix = self.web.url(i, prefix);
-                self.truth.traps.push(Trap {
-                    prefix,
-                    urls_max: *urls_max,
-                });
+                self.truth.traps.push(Trap { prefix, urls_max: *urls_max });
             }
         }
     }
@@ -179,9 +168,7 @@ impl Walk<'_> {
             self.truth.actions.insert(url);
             return;
         }
-        self.truth
-            .pages
-            .insert(url, expect(self.web, (host, path), &resource, via));
+        self.truth.pages.insert(url, expect(self.web, (host, path), &resource, via));
         if self.web.hosts[host].listens() {
             self.queue.push_back((host, path.to_owned()));
         }
@@ -219,25 +206,11 @@ fn via(resource: &Resource, link: &Link) -> Via {
 
 fn expect(web: &Web, (host, path): (usize, &str), resource: &Resource, via: Via) -> Expect {
     let kind = kind(web, (host, path), resource);
-    let status = if kind == Kind::Unreachable {
-        0
-    } else {
-        resource.reply.status()
-    };
+    let status = if kind == Kind::Unreachable { 0 } else { resource.reply.status() };
     let required = !matches!(kind, Kind::Asset | Kind::TooLong | Kind::Unreachable);
-    let original = if let Role::CopyOf(original) = &resource.role {
-        original
-    } else {
-        path
-    };
+    let original = if let Role::CopyOf(original) = &resource.role { original } else { path };
     let content = xxhash_rust::xxh3::xxh3_64(web.url(web.hosts[host].serves, original).as_bytes());
-    Expect {
-        status,
-        content,
-        kind,
-        via,
-        required,
-    }
+    Expect { status, content, kind, via, required }
 }
 
 fn kind(web: &Web, (host, path): (usize, &str), resource: &Resource) -> Kind {
@@ -250,15 +223,9 @@ fn kind(web: &Web, (host, path): (usize, &str), resource: &Resource) -> Kind {
         (_, Reply::Redirect { to, .. }) => {
             Kind::Redirect(web.url(to.host_seen_from(host), &to.path))
         }
-        (
-            _,
-            Reply::Flaky {
-                first, retry_after, ..
-            },
-        ) => Kind::Recovers {
-            first: *first,
-            wait_ms: retry_after.at_least_ms(),
-        },
+        (_, Reply::Flaky { first, retry_after, .. }) => {
+            Kind::Recovers { first: *first, wait_ms: retry_after.at_least_ms() }
+        }
         (_, Reply::Status(500..)) => Kind::Fails,
         (_, Reply::Status(_)) => Kind::Dead,
         (_, Reply::Bad(bad)) => Kind::Broken(*bad),

@@ -20,14 +20,18 @@ use crate::{page, trap};
 const SPECIAL_PAGES: usize = 4;
 
 /// Names of the hosts of a web with prose.
-pub(crate) const PROSE_NAMES: [&str; 6] = [
-    "museum.test",
-    "library.test",
-    "newspaper.test",
-    "shop.test",
-    "blog.test",
-    "archive.test",
-];
+pub(crate) const PROSE_NAMES: [&str; 6] =
+    ["museum.test", "library.test", "newspaper.test", "shop.test", "blog.test", "archive.test"];
+
+/// Which of them is at home to which feature.
+pub(crate) mod home {
+    pub const MOVED: usize = 0;
+    pub const MAPPED: usize = 1;
+    pub const TRAPPED: usize = 2;
+    pub const ODD: usize = 3;
+    pub const COPIED: usize = 4;
+    pub const PRIVATE: usize = 5;
+}
 
 /// One host.
 #[derive(Debug, Clone)]
@@ -82,23 +86,10 @@ impl Web {
     /// Lays out the web that `plan` describes.
     pub fn new(plan: WebPlan, port: u16, loopback: Loopback) -> Self {
         let hosts = lay_out(&plan, loopback);
-        let by_name = hosts
-            .iter()
-            .enumerate()
-            .map(|(i, host)| (host.name.clone(), i))
-            .collect();
+        let by_name = hosts.iter().enumerate().map(|(i, host)| (host.name.clone(), i)).collect();
         let prose = Prose::new(&plan);
-        let mut web = Self {
-            plan,
-            port,
-            hosts,
-            prose,
-            shelves: Vec::new(),
-            by_name,
-        };
-        web.shelves = (0..web.hosts.len())
-            .map(|host| feature::stock(&web, host))
-            .collect();
+        let mut web = Self { plan, port, hosts, prose, shelves: Vec::new(), by_name };
+        web.shelves = (0..web.hosts.len()).map(|host| feature::stock(&web, host)).collect();
         web
     }
 
@@ -129,9 +120,7 @@ impl Web {
         if self.hosts[host].kind != HostKind::Site {
             return Vec::new();
         }
-        let ordinary = [2 * host + 1, 2 * host + 2]
-            .into_iter()
-            .filter(|next| *next < sites);
+        let ordinary = [2 * host + 1, 2 * host + 2].into_iter().filter(|next| *next < sites);
         let special = (sites..self.hosts.len()).filter(|next| next % sites == host);
         ordinary.chain(special).collect()
     }
@@ -158,11 +147,7 @@ impl Web {
 /// The addresses that somebody must listen at.
 pub(crate) fn addresses(plan: &WebPlan, loopback: Loopback) -> BTreeSet<IpAddr> {
     let hosts = lay_out(plan, loopback);
-    hosts
-        .iter()
-        .filter(|host| host.listens())
-        .map(|host| host.address)
-        .collect()
+    hosts.iter().filter(|host| host.listens()).map(|host| host.address).collect()
 }
 
 /// All hosts of a plan: the ordinary ones first, then mirror, robots oddities, misbehaviours.
@@ -170,19 +155,12 @@ fn lay_out(plan: &WebPlan, loopback: Loopback) -> Vec<Host> {
     let mut hosts = Vec::new();
     for i in 0..plan.hosts {
         let named = plan.features.prose.then(|| PROSE_NAMES.get(i)).flatten();
-        let name = named.map_or_else(
-            || format!("h{i:03}.site{}.test", i / 4),
-            |n| (*n).to_owned(),
-        );
+        let name = named.map_or_else(|| format!("h{i:03}.site{}.test", i / 4), |n| (*n).to_owned());
         hosts.push((HostKind::Site, name, plan.pages_per_host));
     }
     let few = plan.pages_per_host.min(SPECIAL_PAGES);
     if plan.features.mirrors {
-        hosts.push((
-            HostKind::Mirror,
-            "mirror.copy.test".to_owned(),
-            plan.pages_per_host,
-        ));
+        hosts.push((HostKind::Mirror, "mirror.copy.test".to_owned(), plan.pages_per_host));
     }
     if plan.features.robots {
         let odd = Oddity::ALL
@@ -205,18 +183,8 @@ fn lay_out(plan: &WebPlan, loopback: Loopback) -> Vec<Host> {
             let bare = !plan.named_hosts && loopback == Loopback::Whole;
             let name = if bare { address.to_string() } else { name };
             // The mirror shows the last ordinary host, so that it is not the first one to be crawled.
-            let serves = if kind == HostKind::Mirror {
-                plan.hosts - 1
-            } else {
-                i
-            };
-            Host {
-                name: name.into(),
-                address,
-                serves,
-                pages,
-                kind,
-            }
+            let serves = if kind == HostKind::Mirror { plan.hosts - 1 } else { i };
+            Host { name: name.into(), address, serves, pages, kind }
         })
         .collect()
 }
@@ -229,11 +197,7 @@ fn address(plan: &WebPlan, host: usize, loopback: Loopback) -> IpAddr {
     }
     let share = plan.hosts_per_address;
     let shared = plan.hosts.div_ceil(share);
-    let number = if host < plan.hosts {
-        host / share
-    } else {
-        shared + host - plan.hosts
-    };
+    let number = if host < plan.hosts { host / share } else { shared + host - plan.hosts };
     let octet = |value: usize| u8::try_from(value).unwrap_or(u8::MAX);
     let (block, row) = (octet(1 + number / 62_500), octet(number / 250 % 250));
     Ipv4Addr::new(127, block, row, octet(1 + number % 250)).into()
@@ -250,56 +214,28 @@ mod tests {
 
     #[test]
     fn hosts_share_addresses_as_planned() {
-        let plan = WebPlan {
-            hosts: 5,
-            hosts_per_address: 2,
-            named_hosts: true,
-            ..WebPlan::default()
-        };
-        let addresses: Vec<_> = web(plan)
-            .hosts
-            .iter()
-            .map(|host| host.address.to_string())
-            .collect();
-        assert_eq!(
-            addresses,
-            [
-                "127.1.0.1",
-                "127.1.0.1",
-                "127.1.0.2",
-                "127.1.0.2",
-                "127.1.0.3"
-            ]
-        );
+        let plan =
+            WebPlan { hosts: 5, hosts_per_address: 2, named_hosts: true, ..WebPlan::default() };
+        let addresses: Vec<_> =
+            web(plan).hosts.iter().map(|host| host.address.to_string()).collect();
+        assert_eq!(addresses, ["127.1.0.1", "127.1.0.1", "127.1.0.2", "127.1.0.2", "127.1.0.3"]);
     }
 
     #[test]
     fn every_host_is_introduced_by_exactly_one_other() {
-        let plan = WebPlan {
-            hosts: 7,
-            features: Features::all(),
-            ..WebPlan::default()
-        };
+        let plan = WebPlan { hosts: 7, features: Features::all(), ..WebPlan::default() };
         let web = web(plan);
-        let mut introduced: Vec<_> = (0..web.hosts.len())
-            .flat_map(|host| web.introduces(host))
-            .collect();
+        let mut introduced: Vec<_> =
+            (0..web.hosts.len()).flat_map(|host| web.introduces(host)).collect();
         introduced.sort_unstable();
         assert_eq!(introduced, (1..web.hosts.len()).collect::<Vec<_>>());
     }
 
     #[test]
     fn with_a_single_address_hosts_differ_by_name() {
-        let plan = WebPlan {
-            features: Features::all(),
-            ..WebPlan::default()
-        };
+        let plan = WebPlan { features: Features::all(), ..WebPlan::default() };
         let web = Web::new(plan.sane(), 1, Loopback::Single);
-        assert!(
-            web.hosts
-                .iter()
-                .all(|host| host.address == Ipv4Addr::LOCALHOST && host.listens())
-        );
+        assert!(web.hosts.iter().all(|host| host.address == Ipv4Addr::LOCALHOST && host.listens()));
         assert_eq!(web.by_name.len(), web.hosts.len());
     }
 

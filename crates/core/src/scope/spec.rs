@@ -76,11 +76,11 @@ pub enum FilterSpec {
     /// Shapes of endless supplies.
     Traps {
         /// First year of calendars that make sense.
-        #[serde(default = "year_min")]
-        year_min: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        year_min: Option<u32>,
         /// Last year of calendars that make sense.
-        #[serde(default = "year_max")]
-        year_max: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        year_max: Option<u32>,
     },
     /// Files that are certainly not of a type asked for.
     Types {},
@@ -90,12 +90,16 @@ fn all_lists() -> Vec<KnownList> {
     KnownList::ALL.to_vec()
 }
 
-fn year_min() -> u32 {
-    1990
-}
+/// Years of a calendar around the year of the crawl that are taken for real: a calendar has no end, and
+/// its pages are mostly empty.
+const CALENDAR_YEARS: (u32, u32) = (12, 2);
 
-fn year_max() -> u32 {
-    2100
+/// The years in question, generous where the year of the crawl is not known.
+fn calendar_years(year: u32) -> (u32, u32) {
+    match year {
+        0 => (1990, 2100),
+        year => (year.saturating_sub(CALENDAR_YEARS.0), year.saturating_add(CALENDAR_YEARS.1)),
+    }
 }
 
 /// Every filter, the cheap and the telling ones first.
@@ -110,7 +114,7 @@ pub fn default_specs() -> Vec<FilterSpec> {
         FilterSpec::Scope {},
         FilterSpec::Include { patterns: Vec::new() },
         FilterSpec::Exclude { patterns: Vec::new() },
-        FilterSpec::Traps { year_min: year_min(), year_max: year_max() },
+        FilterSpec::Traps { year_min: None, year_max: None },
         FilterSpec::KnownPaths { lists: all_lists(), extra: Vec::new() },
         FilterSpec::Types {},
     ]
@@ -135,6 +139,8 @@ pub struct ScopeInput<'a> {
     pub accept: Vec<String>,
     /// Lines of a list of hosts that are left alone.
     pub blocked_hosts: Vec<String>,
+    /// The year in which the crawl runs; 0 if that is not known.
+    pub year: u32,
     /// The maxima in force.
     pub limits: Limits,
 }
@@ -194,7 +200,8 @@ impl FilterSpec {
             Self::Include { patterns: own } => Box::new(Include(patterns(&input.include, own)?)),
             Self::Exclude { patterns: own } => Box::new(Exclude(patterns(&input.exclude, own)?)),
             Self::Traps { year_min, year_max } => {
-                Box::new(Traps::new(limits, *year_min, *year_max))
+                let (from, to) = calendar_years(input.year);
+                Box::new(Traps::new(limits, year_min.unwrap_or(from), year_max.unwrap_or(to)))
             }
             Self::KnownPaths { lists, extra } => {
                 Box::new(KnownPaths::new(lists, extra, limits.patterns_bytes_max)?)

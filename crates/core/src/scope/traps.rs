@@ -18,6 +18,9 @@ pub(super) struct Traps {
 /// How often a sequence of segments may follow itself: `/a/b/a/b` can happen, a third time cannot.
 const CYCLES_MAX: usize = 2;
 
+/// A date beyond this is nobody's plan, whatever stands around it.
+const FAR_FUTURE: u32 = 2100;
+
 impl Traps {
     pub fn new(limits: &Limits, year_min: u32, year_max: u32) -> Self {
         Self {
@@ -40,6 +43,7 @@ impl Traps {
             return Some(format!("{pairs} query parameters, {} allowed", self.pairs_max));
         }
         self.repeated(&segments)
+            .or_else(|| self.repeated_parameter(query))
             .or_else(|| cycle(&segments))
             .or_else(|| self.far_date(&segments, query))
     }
@@ -57,16 +61,37 @@ impl Traps {
         Some(format!("segment {segment} stands {times} times in the path, {allowed} allowed"))
     }
 
+    /// Filters upon filters: `?f=1&f=4&f=2&f=3`. A shop's facets have no end.
+    fn repeated_parameter(&self, query: &str) -> Option<String> {
+        let names: Vec<&str> =
+            query.split('&').filter_map(|pair| pair.split('=').next()).collect();
+        if !exceeds(names.len(), self.repeats_max) {
+            return None;
+        }
+        let times = |name: &str| names.iter().filter(|other| **other == name).count();
+        let (name, times) = names
+            .iter()
+            .map(|name| (name, times(name)))
+            .find(|(_, times)| exceeds(*times, self.repeats_max))?;
+        let allowed = self.repeats_max;
+        Some(format!("parameter {name} stands {times} times in the query, {allowed} allowed"))
+    }
+
     /// A month of a calendar that no one has any business in. A bare `/1066/10` or `/1945-05-08` is
     /// more often a number or history than a calendar, so those need a word or a far future.
     fn far_date(&self, segments: &[&str], query: &str) -> Option<String> {
         let pairs: Vec<_> = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
         let values = pairs.iter().map(|(_, value)| *value);
+        let in_calendar = segments.iter().any(|segment| is_calendar(segment));
         let mut dashed = segments.iter().copied().chain(values).filter_map(dashed_year);
+        let is_far = |year: &u32| match in_calendar {
+            true => !(self.year_min..=self.year_max).contains(year),
+            false => *year > FAR_FUTURE.max(self.year_max),
+        };
         let year = self
             .far_year_in_path(segments)
             .or_else(|| self.far_year_in_query(&pairs))
-            .or_else(|| dashed.find(|year| *year > self.year_max))?;
+            .or_else(|| dashed.find(is_far))?;
         Some(format!("a calendar in the year {year}"))
     }
 

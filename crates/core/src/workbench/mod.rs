@@ -1,9 +1,10 @@
 //! The bench: hosts that have work, grouped by address, and whose turn it is (step 5 of the line).
 //!
-//! Politeness as a state machine. It does not wait, look at a clock, or know urls: time is an
-//! argument, and a host is a number. The frontier lets a host `enter` when it has work and an address,
-//! `lease` picks the next one, the engine says when the request was `sent`, and `settle` takes the
-//! host off the bench and gives its [`HostPace`] back, which says when it may be asked again.
+//! Politeness as a state machine. It does not wait, look at a clock, or know urls: time is an argument
+//! that does not run back, and a host is a number. The frontier lets a host `enter` when it has work
+//! and an address, `lease` picks the next one, the engine says when the request was `sent`, and
+//! `settle` takes the host off the bench and gives its [`HostPace`] back, which says when it may be
+//! asked again.
 //!
 //! # What holds
 //!
@@ -50,6 +51,8 @@ mod pace;
 mod rate;
 #[cfg(test)]
 mod simulation;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -155,9 +158,20 @@ impl Workbench {
     /// Takes a host that has work onto the bench. It must not be there already.
     pub fn enter(&mut self, host: HostKey, address: IpAddr, pace: HostPace) {
         self.entries += 1;
-        let place = Place { due: self.latest, entry: self.entries, host };
-        let (since, state) = (self.latest, State::Idle);
-        let mut seat = Seat { address, pace, hold: None, since, place, state };
+        let since = self.latest;
+        let place = Place {
+            due: since,
+            entry: self.entries,
+            host,
+        };
+        let mut seat = Seat {
+            address,
+            pace,
+            hold: None,
+            since,
+            place,
+            state: State::Idle,
+        };
         seat.line_up(&self.pace);
         let place = seat.place;
         let before = self.seats.insert(host, seat);
@@ -165,7 +179,7 @@ impl Workbench {
         self.addresses.change(address, &self.pace, |line| line.add(place));
     }
 
-    /// Takes an idle host off the bench. A leased one stays, as does the answer: none.
+    /// Takes an idle host off the bench. One that is leased stays, and none is returned.
     pub fn leave(&mut self, host: HostKey) -> Option<HostPace> {
         let seat = self.seats.get(&host).filter(|seat| !seat.is_leased())?;
         let (place, address) = (seat.place, seat.address);
@@ -248,7 +262,7 @@ impl Workbench {
     /// about: nothing is on the bench, everything is leased, or what is idle waits for a connection.
     /// To be asked again after every other call.
     pub fn next_due(&self, now: Millis) -> Option<Millis> {
-        let due = self.addresses.next_due(now)?;
+        let due = self.addresses.next_due(self.latest.max(now))?;
         Some(due.max(self.rate.due(self.pace.rate)))
     }
 
@@ -287,6 +301,11 @@ impl Workbench {
     /// How many hosts are leased.
     pub fn leased_len(&self) -> usize {
         self.leased
+    }
+
+    /// The pace in force.
+    pub fn pace(&self) -> &Pace {
+        &self.pace
     }
 
     /// Changes the pace of the crawl, for hosts that wait already too.

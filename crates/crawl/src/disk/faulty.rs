@@ -1,11 +1,11 @@
 //! A disk in memory that fails where a test says, and forgets what a real one may forget.
 //!
-//! Operations that change something are counted. At a chosen one the disk refuses (a write first puts
-//! down a part of its bytes), once or for good. [`FaultyDisk::restart`] is the power coming back: what
-//! was synced is there; of the rest, chance decides, within what file systems really do. Bytes that were
-//! not synced may be gone, there up to any byte, or there with holes of zeros, because pages reach the
-//! disk in any order. Changes of names not synced are there up to any one of them, because journals keep
-//! their order.
+//! Operations that change something are counted. At a chosen one the disk refuses (a write first
+//! puts down a part of its bytes), once or for good. [`FaultyDisk::restart`] is the power coming
+//! back: what was synced is there; of the rest, chance decides, within what file systems really do.
+//! Bytes that were not synced may be gone, there up to any byte, or there with holes of zeros,
+//! because pages reach the disk in any order. Of the changes of names that were not synced, any may
+//! be there.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -46,6 +46,8 @@ struct State {
 struct Inode {
     content: Vec<u8>,
     synced: Vec<u8>,
+    /// Whether synced bytes were cut off since the last sync.
+    is_cut: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -72,8 +74,8 @@ impl FaultyDisk {
         let mut state = self.state();
         state.is_off = false;
         state.fault = None;
-        let kept = dice.below(state.names_pending.len() as u64 + 1) as usize;
-        let survivors: Vec<_> = state.names_pending.drain(..).take(kept).collect();
+        let mut survivors = std::mem::take(&mut state.names_pending);
+        survivors.retain(|_| dice.below(2) == 0);
         survivors.iter().for_each(|change| change.apply(&mut state.names_synced));
         state.names = state.names_synced.clone();
         state.inodes.iter_mut().for_each(|inode| inode.lose_power(dice));
@@ -88,7 +90,11 @@ impl FaultyDisk {
     /// Puts a durable file with this content at `path`.
     pub(crate) fn put(&self, path: &Path, content: &[u8]) {
         let mut state = self.state();
-        state.inodes.push(Inode { content: content.to_vec(), synced: content.to_vec() });
+        state.inodes.push(Inode {
+            content: content.to_vec(),
+            synced: content.to_vec(),
+            is_cut: false,
+        });
         let inode = state.inodes.len() - 1;
         state.names.insert(path.to_path_buf(), inode);
         state.names_synced.insert(path.to_path_buf(), inode);
@@ -137,18 +143,30 @@ impl State {
 }
 
 impl Inode {
-    fn lose_power(&mut self, dice: &mut Dice) {
-        let common = self.synced.iter().zip(&self.content).take_while(|(a, b)| a == b).count();
-        let grew = common == self.synced.len();
-        if grew && dice.below(2) == 0 {
-            self.punch_holes(dice);
-        } else if grew {
-            let kept = dice.between(self.synced.len(), self.content.len());
-            self.content.truncate(kept);
-        } else if dice.below(2) == 0 {
-            self.content = self.synced.clone(); // a cut that was not synced is undone
+    fn sync(&mut self) {
+        if std::mem::take(&mut self.is_cut) {
+            self.synced.clear();
         }
-        self.synced = self.content.clone();
+        let synced = self.synced.len();
+        self.synced.extend_from_slice(&self.content[synced..]);
+    }
+
+    fn truncate(&mut self, size: usize) {
+        self.content.truncate(size);
+        self.is_cut |= size < self.synced.len();
+    }
+
+    fn lose_power(&mut self, dice: &mut Dice) {
+        match (self.is_cut, dice.below(2)) {
+            (false, 0) => self.punch_holes(dice),
+            (false, _) => {
+                self.content.truncate(dice.between(self.synced.len(), self.content.len()))
+            }
+            (true, 0) => self.content = self.synced.clone(), // the cut is undone
+            (true, _) => {}
+        }
+        self.is_cut = true;
+        self.sync();
     }
 
     fn punch_holes(&mut self, dice: &mut Dice) {
@@ -277,7 +295,7 @@ impl DiskFile for FaultyFile {
         assert!(size <= self.size, "cutting a file never makes it longer");
         let mut state = self.disk.state();
         state.operate(&self.path)?;
-        state.inodes[self.inode].content.truncate(size as usize);
+        state.inodes[self.inode].truncate(size as usize);
         self.size = size;
         Ok(())
     }
@@ -285,8 +303,7 @@ impl DiskFile for FaultyFile {
     fn sync(&mut self) -> Result<()> {
         let mut state = self.disk.state();
         state.operate(&self.path)?;
-        let inode = &mut state.inodes[self.inode];
-        inode.synced = inode.content.clone();
+        state.inodes[self.inode].sync();
         Ok(())
     }
 }

@@ -1,13 +1,13 @@
 //! The file operations that larm's own state is built on, behind one small seam.
 //!
-//! There are two disks: [`RealDisk`], and in tests one that runs out of room, fails to sync and loses
-//! power at any operation. Whatever promises to survive a crash goes through here, so that the promise
-//! can be tested at every operation.
+//! There are two disks: [`RealDisk`], and in tests one that runs out of room, fails to sync and
+//! loses power at any operation. Whatever promises to survive a crash goes through here, so that
+//! the promise can be tested at every operation.
 //!
 //! Files only grow at the end or are cut there; nothing is overwritten in place. A write is durable
-//! after [`DiskFile::sync`], a name (created, renamed, removed) after [`Disk::sync_dir`], and nothing is
-//! before that. Every error carries its path. This module never tries anything again: after a failed
-//! write or sync, what the file holds is unknown, and its user must give it up.
+//! after [`DiskFile::sync`], a name (created, renamed, removed) after [`Disk::sync_dir`], and
+//! nothing is before that. Every error carries its path. This module never tries anything again:
+//! after a failed write or sync, what the file holds is unknown, and its user must give it up.
 
 #[cfg(test)]
 pub(crate) mod faulty;
@@ -26,7 +26,8 @@ pub trait Disk: fmt::Debug + Send + Sync {
     /// Makes `dir` and what is missing above it, durably.
     fn create_dir(&self, dir: &Path) -> Result<()>;
 
-    /// Names of the files in `dir`, sorted. Names that are not Unicode are not ours and are left out.
+    /// Names of the files in `dir`, sorted. Names that are not Unicode are not ours and are left
+    /// out.
     fn list(&self, dir: &Path) -> Result<Vec<String>>;
 
     /// An empty file at `path`, whether or not there was one.

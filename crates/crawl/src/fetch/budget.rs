@@ -65,6 +65,9 @@ fn units(bytes: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+    use std::task::Poll;
+
     use super::*;
 
     #[tokio::test]
@@ -78,7 +81,8 @@ mod tests {
         let budget = Budget::new(&limits);
         let first = budget.reserve().await;
         let mut second = Box::pin(budget.reserve());
-        assert!(futures_poll_once(&mut second).await.is_none());
+        let pending = poll_fn(|cx| Poll::Ready(second.as_mut().poll(cx).is_pending())).await;
+        assert!(pending);
         drop(first);
         second.await;
         assert_eq!(budget.waits(), 1);
@@ -91,14 +95,5 @@ mod tests {
             limits.set(name, 64 << 30).unwrap();
         }
         Budget::new(&limits).reserve().await;
-    }
-
-    async fn futures_poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
-        use std::task::Poll;
-        std::future::poll_fn(|cx| match std::pin::Pin::new(&mut *future).poll(cx) {
-            Poll::Ready(output) => Poll::Ready(Some(output)),
-            Poll::Pending => Poll::Ready(None),
-        })
-        .await
     }
 }

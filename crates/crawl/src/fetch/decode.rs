@@ -24,14 +24,23 @@ const ZSTD_WINDOW_LOG_MAX: u32 = 23;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Decoded<'a> {
     /// The bytes; borrowed where nothing had to be decoded.
-    pub body: Cow<'a, [u8]>,
+    pub bytes: Cow<'a, [u8]>,
     /// What kept it from being whole, if anything did.
     pub note: Option<&'static str>,
 }
 
+/// What a gzip file holds, up to `bytes_max`; of a broken one, what could be read.
+pub fn gunzip(bytes: &[u8], bytes_max: u64) -> Vec<u8> {
+    let mut unpacked = Vec::new();
+    let mut reader = flate2::read::MultiGzDecoder::new(bytes).take(bytes_max);
+    // A file that breaks off is no error of ours: its first part is as good as it gets.
+    let _ = reader.read_to_end(&mut unpacked);
+    unpacked
+}
+
 /// Takes the encodings that the headers name off `payload`, the last one first.
 pub(super) fn decode<'a>(payload: &'a [u8], headers: &HeaderMap, limits: &Limits) -> Decoded<'a> {
-    let mut decoded = Decoded { body: Cow::Borrowed(payload), note: None };
+    let mut decoded = Decoded { bytes: Cow::Borrowed(payload), note: None };
     let encodings = encodings(headers);
     if encodings.len() > LAYERS_MAX {
         decoded.note = Some("more than three content encodings; the body was left as it came");
@@ -39,15 +48,17 @@ pub(super) fn decode<'a>(payload: &'a [u8], headers: &HeaderMap, limits: &Limits
     }
     let bytes_max = decoded_bytes_max(payload.len(), limits);
     for encoding in encodings.iter().rev() {
-        if decoded.body.is_empty() {
+        if decoded.bytes.is_empty() {
             break;
         }
-        match take_off(encoding, &decoded.body, bytes_max) {
+        match take_off(encoding, &decoded.bytes, bytes_max) {
             // Of two layers that are both cut, the outer one is the cause.
             Ok((body, end)) => {
-                decoded = Decoded { body: Cow::Owned(body), note: decoded.note.or(end.note()) };
+                decoded = Decoded { bytes: Cow::Owned(body), note: decoded.note.or(end.note()) };
             }
-            Err(note) => return Decoded { note: decoded.note.or(Some(note)), ..decoded },
+            Err(note) => {
+                return Decoded { note: decoded.note.or(Some(note)), ..decoded };
+            }
         }
     }
     decoded

@@ -55,7 +55,9 @@ pub(super) async fn dial(target: &Target, tls: &TlsConnector) -> Result<Box<dyn 
     // A request is one write; waiting to fill a packet would only delay it. If it cannot be set, the
     // fetch works all the same.
     let _ = stream.set_nodelay(true);
-    let Some(name) = &target.tls_name else { return Ok(Box::new(stream)) };
+    let Some(name) = &target.tls_name else {
+        return Ok(Box::new(stream));
+    };
     let stream = tls.connect(name.clone(), stream).await;
     Ok(Box::new(stream.map_err(|error| failure::shaking_hands(&error))?))
 }

@@ -12,17 +12,17 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 use std::time::Duration;
 
-use hickory_resolver::TokioResolver;
 use hickory_resolver::config::LookupIpStrategy;
 use hickory_resolver::lookup_ip::LookupIp;
 use hickory_resolver::net::NetError;
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::{ResolverBuilder, TokioResolver};
 use larm_core::{Failure, FailureClass, Limits};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::guard::bare;
 use super::{BoxFuture, Guard};
-use crate::clock::Clock;
 
 /// How long an answer holds that no name server gave.
 const FIXED_TTL_MS: u64 = 24 * 3600 * 1000;
@@ -107,19 +107,17 @@ pub struct DnsResolver {
     servers: Result<TokioResolver, String>,
     places: Semaphore,
     timeout: Duration,
-    clock: Clock,
 }
 
 impl DnsResolver {
     /// Reads the system's configuration. If there is none, only rules and addresses can be resolved.
-    pub fn new(rules: Vec<ResolveRule>, limits: &Limits, clock: Clock) -> Self {
+    pub fn new(rules: &[ResolveRule], limits: &Limits) -> Self {
         let places = usize::try_from(limits.dns_lookups_max).unwrap_or(usize::MAX);
         Self {
-            rules,
-            servers: servers(limits),
+            rules: rules.to_vec(),
+            servers: system_servers(limits),
             places: Semaphore::new(places.min(Semaphore::MAX_PERMITS)),
             timeout: Duration::from_millis(limits.dns_ms_max),
-            clock,
         }
     }
 
@@ -129,18 +127,18 @@ impl DnsResolver {
         // The dot makes the name complete: `com` must not become `com.my-company.example`.
         let lookup = servers.lookup_ip(format!("{}.", bare(host)));
         match timeout(self.timeout, lookup).await {
-            Ok(Ok(answer)) => Ok(self.resolved(&answer)),
+            Ok(Ok(answer)) => Ok(resolved(&answer)),
             Ok(Err(error)) => Err(dns_failure(explain(&error))),
             Err(_) => Err(dns_failure("the name servers did not answer in time")),
         }
     }
+}
 
-    fn resolved(&self, answer: &LookupIp) -> Resolved {
-        let now = self.clock.instant_of(self.clock.now());
-        let ttl = answer.valid_until().saturating_duration_since(now);
-        let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-        Resolved { addresses: answer.iter().collect(), ttl_ms }
-    }
+/// The shortest of the records' times holds; those of a cached answer have been counted down.
+fn resolved(answer: &LookupIp) -> Resolved {
+    let ttl_s = answer.as_lookup().answers().iter().map(|record| record.ttl).min();
+    let ttl_ms = u64::from(ttl_s.unwrap_or_default()) * 1_000;
+    Resolved { addresses: answer.iter().collect(), ttl_ms }
 }
 
 impl Resolve for DnsResolver {
@@ -166,21 +164,27 @@ fn without_asking(host: &str, port: u16, rules: &[ResolveRule]) -> Option<Vec<Ip
     host.parse().ok().map(|address| vec![address])
 }
 
-fn servers(limits: &Limits) -> Result<TokioResolver, String> {
-    let unusable = |error: NetError| {
+fn system_servers(limits: &Limits) -> Result<TokioResolver, String> {
+    let builder = TokioResolver::builder_tokio();
+    builder.and_then(|builder| servers(builder, limits)).map_err(|error| {
         format!(
             "no name server is configured ({error}); name one in /etc/resolv.conf, \
              or give addresses with --resolve HOST:PORT:ADDR"
         )
-    };
-    let mut builder = TokioResolver::builder_tokio().map_err(unusable)?;
+    })
+}
+
+fn servers(
+    mut builder: ResolverBuilder<TokioRuntimeProvider>,
+    limits: &Limits,
+) -> Result<TokioResolver, NetError> {
     let options = builder.options_mut();
     options.cache_size = limits.dns_cached_max;
     options.ip_strategy = LookupIpStrategy::Ipv4thenIpv6;
     // Each look-up may ask for two kinds of address; past this the library would say "busy".
     let requests_max = limits.dns_lookups_max.saturating_mul(2);
     options.max_active_requests = usize::try_from(requests_max).unwrap_or(usize::MAX);
-    builder.build().map_err(unusable)
+    builder.build()
 }
 
 fn explain(error: &NetError) -> String {

@@ -107,7 +107,9 @@ fn unchunk(bytes: &Bytes) -> Extent {
     let mut payload = Payload { bytes, first: 0..0, joined: Vec::new() };
     let mut at = 0;
     let end = loop {
-        let Some((size, data_at)) = chunk_size(bytes, at) else { break None };
+        let Some((size, data_at)) = chunk_size(bytes, at) else {
+            break None;
+        };
         if size == 0 {
             break trailers_end(bytes, data_at);
         }
@@ -182,6 +184,7 @@ mod tests {
     #[test]
     fn the_final_header_block_is_found_behind_interim_ones() {
         const OK: &str = "HTTP/1.1 200 OK\r\nA: b\r\n\r\n";
+        #[rustfmt::skip]
         let rows: &[(&str, String, Option<&str>)] = &[
             ("plain", format!("{OK}body"), Some(OK)),
             (
@@ -210,6 +213,7 @@ mod tests {
 
     #[test]
     fn a_body_ends_where_its_framing_says() {
+        #[rustfmt::skip]
         let rows: &[(&str, Framing, &str, usize, bool, &str)] = &[
             ("length", Framing::Length(3), "abc", 3, true, "abc"),
             ("length, more came", Framing::Length(3), "abcHTTP", 3, true, "abc"),
@@ -272,5 +276,42 @@ mod tests {
         let bytes = Bytes::from_static(b"3\r\nabc\r\n0\r\n\r\n");
         let found = extent(&bytes, Framing::Chunked);
         assert_eq!(found.payload.as_ptr(), bytes[3..].as_ptr());
+    }
+
+    fn chunked(chunks: &[Vec<u8>]) -> Vec<u8> {
+        let mut wire = Vec::new();
+        for chunk in chunks {
+            wire.extend(format!("{:x}\r\n", chunk.len()).into_bytes());
+            wire.extend(chunk);
+            wire.extend(b"\r\n");
+        }
+        [wire, b"0\r\n\r\n".to_vec()].concat()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn chunks_come_apart_again_wherever_they_are_cut(
+            chunks: Vec<[u8; 5]>,
+            cut: proptest::sample::Index,
+        ) {
+            let chunks: Vec<Vec<u8>> = chunks.iter().map(|chunk| chunk.to_vec()).collect();
+            let (wire, plain) = (Bytes::from(chunked(&chunks)), chunks.concat());
+            let whole = extent(&wire, Framing::Chunked);
+            let expected = Extent { end: wire.len(), complete: true, payload: plain.clone().into() };
+            assert_eq!(whole, expected);
+            let part = extent(&wire.slice(..cut.index(wire.len())), Framing::Chunked);
+            assert!(!part.complete && plain.starts_with(&part.payload));
+        }
+
+        #[test]
+        fn any_bytes_have_an_extent(bytes: Vec<u8>, length: u64) {
+            let bytes = Bytes::from(bytes);
+            for framing in [Framing::Length(length), Framing::Chunked, Framing::Close] {
+                let found = extent(&bytes, framing);
+                assert!(found.end <= bytes.len() && found.payload.len() <= found.end);
+            }
+            let head = final_head(&bytes);
+            assert!(head.is_none_or(|head| head.start < head.end && head.end <= bytes.len()));
+        }
     }
 }

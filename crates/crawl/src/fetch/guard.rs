@@ -30,16 +30,18 @@ impl Guard {
     /// A guard for a crawl with these seeds (host and port), networks and look-up rules.
     pub fn new<H: AsRef<str>>(
         seeds: impl IntoIterator<Item = (H, u16)>,
-        allowed: Vec<Cidr>,
-        rules: Vec<ResolveRule>,
+        allowed: &[Cidr],
+        rules: &[ResolveRule],
     ) -> Self {
         let seeds = seeds.into_iter().map(|(host, port)| (bare(host.as_ref()), port)).collect();
-        Self { seeds, allowed, rules }
+        Self { seeds, allowed: allowed.to_vec(), rules: rules.to_vec() }
     }
 
     /// Whether `host` on `port` may be reached at `address`; if not, why.
     pub fn check(&self, host: &str, port: u16, address: IpAddr) -> Result<(), String> {
-        let Some(kind) = Kind::of(address) else { return Ok(()) };
+        let Some(kind) = Kind::of(address) else {
+            return Ok(());
+        };
         let host = bare(host);
         let allowed = self.allowed.iter().any(|network| network.contains(address))
             || self.rules.iter().any(|rule| rule.gives(&host, port, address))

@@ -21,7 +21,7 @@ use tokio_rustls::TlsConnector;
 
 use super::body::{BodyReader, Reading};
 use super::budget::Budget;
-use super::connection::{Connection, Get, Sent, bytes};
+use super::connection::{Connection, Sent, bytes};
 use super::dial::{Target, dial};
 use super::frame::{self, Framing};
 use super::plan::{FetchPlan, RequestHead, Wanted};
@@ -80,7 +80,7 @@ struct Turn<'a> {
     notes: Vec<&'static str>,
 }
 
-/// No response, and whether the server may have seen the request.
+/// No response, and whether that is because the connection had died before the request.
 struct Unanswered {
     failure: Failure,
     connection_was_dead: bool,
@@ -104,11 +104,11 @@ struct Answer {
 impl HttpFetch {
     /// A fetcher for one crawl. Fails if the plan cannot be carried out: header fields that are none,
     /// certificates that cannot be read.
-    pub fn new(plan: &FetchPlan, limits: Limits, clock: Clock) -> crate::Result<Self> {
+    pub fn new(plan: FetchPlan, limits: Limits, clock: Clock) -> crate::Result<Self> {
         Ok(Self {
-            head: RequestHead::new(plan)?,
+            head: RequestHead::new(&plan)?,
             wanted: Wanted::new(&plan.accept),
-            tls: tls::connector(plan)?,
+            tls: tls::connector(&plan)?,
             pool: Pool::new(&limits),
             budget: Budget::new(&limits),
             limits,
@@ -135,9 +135,8 @@ impl HttpFetch {
         let target = Target::of(permit)?;
         let mut turn =
             Turn { url: permit.url(), target, sent, started, deadline, notes: Vec::new() };
-        let request: Get = self.head.request(turn.url)?;
         if let Some(connection) = self.idle_connection(&turn.target).await {
-            match self.exchange(connection, request.clone(), &mut turn).await {
+            match self.exchange(connection, &mut turn).await {
                 Err(unanswered) if unanswered.connection_was_dead => {
                     turn.notes.push("the idle connection was dead, connected anew");
                 }
@@ -145,7 +144,7 @@ impl HttpFetch {
             }
         }
         let connection = self.connect(&turn).await?;
-        let result = self.exchange(connection, request, &mut turn).await;
+        let result = self.exchange(connection, &mut turn).await;
         result.map_err(|unanswered| unanswered.failure)
     }
 
@@ -170,10 +169,9 @@ impl HttpFetch {
     async fn exchange(
         &self,
         mut connection: Box<Connection>,
-        request: Get,
         turn: &mut Turn<'_>,
     ) -> Result<Fetched, Unanswered> {
-        let response = self.ask(&mut connection, request, turn).await?;
+        let response = self.ask(&mut connection, turn).await?;
         let head_bytes = cut_head(&mut connection.tape.lock())?;
         let (parts, body) = response.into_parts();
         let framing = Framing::of(body.size_hint().exact(), &parts.headers);
@@ -204,10 +202,10 @@ impl HttpFetch {
     async fn ask(
         &self,
         connection: &mut Connection,
-        request: Get,
         turn: &mut Turn<'_>,
     ) -> Result<Response<Incoming>, Unanswered> {
         let deadline = self.deadline(self.limits.first_byte_ms_max, turn);
+        let request = self.head.request(turn.url)?;
         let answer = connection.ask(request, &self.limits, &mut turn.sent);
         let Ok(answer) = timeout_at(deadline, answer).await else {
             let detail = format!("no headers within {} ms", self.limits.first_byte_ms_max);
@@ -285,7 +283,6 @@ fn cut_head(tape: &mut Tape) -> Result<usize, Failure> {
         Failure::new(FailureClass::Protocol, "the end of the header block cannot be found")
     })?;
     tape.response.drain(..head.start);
-    tape.end_head();
     Ok(head.len())
 }
 

@@ -37,7 +37,7 @@ use crate::robots::Permit;
 pub use self::http::{FetchCounts, HttpFetch};
 pub use archived::archived_body;
 pub use budget::Reservation;
-pub use decode::Decoded;
+pub use decode::{Decoded, gunzip};
 pub use dns::{DnsResolver, FixedResolver, Resolve, ResolveRule, Resolved, admit};
 pub use fetched::{Fetched, Truncated};
 pub use guard::{Cidr, Guard};

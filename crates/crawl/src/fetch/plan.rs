@@ -53,6 +53,8 @@ pub(super) struct RequestHead {
 impl RequestHead {
     pub fn new(plan: &FetchPlan) -> Result<Self> {
         let mut fields = HeaderMap::new();
+        // Fields are written in the order in which they were put in; the host's value comes later.
+        fields.insert(HOST, HeaderValue::from_static(""));
         fields.insert(USER_AGENT, value("User-Agent", &plan.user_agent)?);
         fields.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
         fields.insert(ACCEPT_ENCODING, HeaderValue::from_static(ENCODINGS));
@@ -74,8 +76,8 @@ impl RequestHead {
         *request.uri_mut() =
             Uri::try_from(url.path_and_query()).map_err(|e| unfit(e.to_string()))?;
         let host = HeaderValue::try_from(authority(url)).map_err(|e| unfit(e.to_string()))?;
+        *request.headers_mut() = self.fields.clone();
         request.headers_mut().insert(HOST, host);
-        request.headers_mut().extend(self.fields.clone());
         Ok(request)
     }
 }
@@ -114,7 +116,9 @@ impl Wanted {
 
     /// Whether the body of `url` with this `Content-Type` is to be read. One without a type is.
     pub fn wants(&self, url: &CrawlUrl, content_type: Option<&str>) -> bool {
-        let Some(content_type) = content_type else { return true };
+        let Some(content_type) = content_type else {
+            return true;
+        };
         let kind = content_type.split(';').next().unwrap_or_default().trim().to_lowercase();
         self.patterns.is_empty()
             || kind.is_empty()
@@ -154,6 +158,7 @@ mod tests {
 
     #[test]
     fn types_that_carry_links_are_always_wanted() {
+        #[rustfmt::skip]
         let rows: &[(&[&str], &str, Option<&str>, bool)] = &[
             (&[], "/a.mp4", Some("video/mp4"), true),
             (&["text/html"], "/a.mp4", Some("video/mp4"), false),
@@ -183,6 +188,7 @@ mod tests {
     #[test]
     fn a_request_names_the_host_as_the_url_does() {
         let head = RequestHead::new(&FetchPlan::default()).unwrap();
+        #[rustfmt::skip]
         let rows = [
             ("http://h/", "h", "/"),
             ("http://h:8080/a?b=c|d", "h:8080", "/a?b=c|d"),

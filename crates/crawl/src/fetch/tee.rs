@@ -5,7 +5,7 @@
 //! one exchange; it is rewound before each request. It is bounded: while headers are awaited the tee
 //! refuses to read past `header_bytes_max`, and afterwards whoever reads the body stops at its limit.
 //!
-//! The tee understands nothing of HTTP beyond where our own request ends.
+//! The tee understands nothing of HTTP beyond where our own request ends and where headers do.
 
 use std::io;
 use std::pin::Pin;
@@ -15,6 +15,7 @@ use std::task::{Context, Poll, ready};
 use larm_core::Millis;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::frame;
 use crate::clock::Clock;
 
 /// Smallest piece that a tape grows by.
@@ -51,11 +52,6 @@ impl Tape {
         };
     }
 
-    /// The headers are complete: from here on the reader of the body minds the size.
-    pub fn end_head(&mut self) {
-        self.head_bytes_max = None;
-    }
-
     fn hear(&mut self, bytes: &[u8], now: Millis) {
         if bytes.is_empty() {
             return;
@@ -76,8 +72,15 @@ impl Tape {
         }
     }
 
-    fn is_head_too_long(&self) -> bool {
-        self.head_bytes_max.is_some_and(|max| self.response.len() > max)
+    /// More bytes than a header block may have, and still no end of one. Interim responses count, so
+    /// that a server cannot go on with them for ever.
+    fn is_head_too_long(&mut self) -> bool {
+        if self.head_bytes_max.is_none_or(|max| self.response.len() <= max) {
+            return false;
+        }
+        self.overflowed = frame::final_head(&self.response).is_none();
+        self.head_bytes_max = None;
+        self.overflowed
     }
 
     /// A GET ends with its header block, and an empty line cannot stand inside one.
@@ -117,7 +120,6 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tee<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if self.tape.lock().is_head_too_long() {
-            self.tape.lock().overflowed = true;
             return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
         }
         let before = buffer.filled().len();

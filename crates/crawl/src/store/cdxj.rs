@@ -76,25 +76,12 @@ impl Entry {
 pub fn line(visit: &Visit, place: &WarcRef) -> Option<String> {
     let entry = Entry::new(visit, place)?;
     let json = serde_json::to_string(&entry).expect("strings are JSON");
-    Some(format!(
-        "{} {} {json}\n",
-        visit.url.surt(),
-        visit.at.compact()
-    ))
+    Some(format!("{} {} {json}\n", visit.url.surt(), visit.at.compact()))
 }
 
 fn essence(content_type: Option<&str>) -> String {
-    let essence = content_type
-        .unwrap_or_default()
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim();
-    if essence.is_empty() {
-        "unk".to_owned()
-    } else {
-        essence.to_ascii_lowercase()
-    }
+    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if essence.is_empty() { "unk".to_owned() } else { essence.to_ascii_lowercase() }
 }
 
 /// The two names of one index.
@@ -123,7 +110,7 @@ impl Index {
         for path in [&self.part, &self.sorted, &self.runs()] {
             durable::remove(path)?;
         }
-        Ok(())
+        durable::remove(&durable::temporary_of(&self.sorted))
     }
 
     fn settle(&self, end: u64, sort_bytes_max: u64) -> Result<()> {
@@ -203,9 +190,7 @@ impl<'a> KeptLines<'a> {
     }
 
     fn judge(&mut self, line: Vec<u8>) -> Option<String> {
-        let line = String::from_utf8(line)
-            .ok()
-            .filter(|line| line.ends_with('\n'));
+        let line = String::from_utf8(line).ok().filter(|line| line.ends_with('\n'));
         let entry = line.as_deref().and_then(Entry::parse);
         let range = entry.and_then(|(_, _, entry)| entry.range());
         // A line that cannot be read ends what is in order, as one at the wrong place does.
@@ -252,16 +237,12 @@ fn take_run(
 }
 
 fn write_lines(out: &mut dyn Write, lines: &[String], path: &Path) -> Result<()> {
-    lines
-        .iter()
-        .try_for_each(|line| out.write_all(line.as_bytes()))
-        .map_err(Error::io(path))
+    lines.iter().try_for_each(|line| out.write_all(line.as_bytes())).map_err(Error::io(path))
 }
 
 /// Writes a run behind the others, and returns where it ends.
 fn write_run(out: &mut File, lines: &[String], path: &Path) -> Result<u64> {
-    out.write_all(lines.concat().as_bytes())
-        .map_err(Error::io(path))?;
+    out.write_all(lines.concat().as_bytes()).map_err(Error::io(path))?;
     out.stream_position().map_err(Error::io(path))
 }
 

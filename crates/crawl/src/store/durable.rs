@@ -74,7 +74,8 @@ pub fn sync_parent(path: &Path) -> Result<()> {
     File::open(parent).and_then(|directory| directory.sync_all()).map_err(Error::io(parent))
 }
 
-fn temporary_of(path: &Path) -> PathBuf {
+/// Where the new content of `path` is collected by [`replace`]; a crash may leave it there.
+pub fn temporary_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".tmp");
     PathBuf::from(name)

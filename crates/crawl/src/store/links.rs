@@ -1,8 +1,8 @@
 //! `links/links.jsonl.gz`: every link of every page, and what became of it (step 11).
 //!
 //! One JSON line per page that has links. Lines are collected and become one gzip member at each sync,
-//! or when enough of them came together: a member per page would cost a third more space. A file of
-//! whole members can be read at any time.
+//! or when enough of them came together: pages of one site share most of their links, so that a member
+//! per page would take half as much space again. A file of whole members can be read at any time.
 
 use std::sync::Arc;
 

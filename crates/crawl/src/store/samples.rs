@@ -29,9 +29,7 @@ pub fn plan(dir: &Path, limits: Limits) -> Arc<StorePlan> {
 
 /// A place for files that need not outlive the test; in memory where there is such a place.
 pub fn temp_dir() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm")
-        .or_else(|_| tempfile::tempdir())
-        .unwrap()
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
 pub fn url(text: &str) -> CrawlUrl {
@@ -50,14 +48,8 @@ pub fn answered(text: &str, status: u16, headers: &[&str], payload: &[u8]) -> Vi
     let head_bytes = response.len();
     let mut response = response.into_bytes();
     response.extend_from_slice(payload);
-    let request = format!(
-        "GET {} HTTP/1.1\r\nHost: {}\r\n\r\n",
-        url.path_and_query(),
-        url.host()
-    );
-    let content_type = headers
-        .iter()
-        .find_map(|header| header.strip_prefix("Content-Type: "));
+    let request = format!("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", url.path_and_query(), url.host());
+    let content_type = headers.iter().find_map(|header| header.strip_prefix("Content-Type: "));
     let wire = Wire {
         request: Bytes::from(request),
         response: Bytes::from(response),
@@ -79,11 +71,7 @@ pub fn visit(url: CrawlUrl, outcome: Outcome, exchange: Option<Exchange>) -> Vis
         parent: Some("http://example.org/".into()),
         outcome,
         tries: 1,
-        timings: Timings {
-            first_byte_ms: Some(4),
-            total_ms: 9,
-            ..Timings::default()
-        },
+        timings: Timings { first_byte_ms: Some(4), total_ms: 9, ..Timings::default() },
         exchange,
         page: None,
         links: Vec::new(),
@@ -96,12 +84,7 @@ pub fn visit(url: CrawlUrl, outcome: Outcome, exchange: Option<Exchange>) -> Vis
 pub fn page(text: &str, title: &str) -> Visit {
     let body = format!("<title>{title}</title><a href=/x>x</a>");
     let length = format!("Content-Length: {}", body.len());
-    let mut visit = answered(
-        text,
-        200,
-        &["Content-Type: text/html", &length],
-        body.as_bytes(),
-    );
+    let mut visit = answered(text, 200, &["Content-Type: text/html", &length], body.as_bytes());
     visit.page = Some(PageFacts {
         title: title.into(),
         lang: "en".into(),
@@ -123,15 +106,8 @@ pub fn page(text: &str, title: &str) -> Visit {
 pub fn truncated(visit: Visit, payload_bytes: usize, why: Truncated) -> Visit {
     let wire = visit.exchange.as_ref().unwrap().wire().clone();
     let response = wire.response.slice(..wire.head_bytes + payload_bytes);
-    let exchange = Exchange::new(Wire {
-        response,
-        truncated: Some(why),
-        ..wire
-    });
-    Visit {
-        exchange: Some(exchange),
-        ..visit
-    }
+    let exchange = Exchange::new(Wire { response, truncated: Some(why), ..wire });
+    Visit { exchange: Some(exchange), ..visit }
 }
 
 /// What the same bytes give under another URL.
@@ -143,39 +119,16 @@ pub fn copy_of(original: &Visit, text: &str) -> Visit {
         payload_digest: original.exchange.as_ref().unwrap().payload_digest(),
     };
     let at = original.at.after(3_600_000);
-    Visit {
-        url,
-        at,
-        same_as: Some(same_as),
-        page: None,
-        links: Vec::new(),
-        ..original.clone()
-    }
+    Visit { url, at, same_as: Some(same_as), page: None, links: Vec::new(), ..original.clone() }
 }
 
 pub fn denied(text: &str) -> Visit {
-    Visit {
-        tries: 0,
-        ..visit(
-            url(text),
-            Outcome::Denied {
-                rule: "Disallow: /".into(),
-            },
-            None,
-        )
-    }
+    Visit { tries: 0, ..visit(url(text), Outcome::Denied { rule: "Disallow: /".into() }, None) }
 }
 
 pub fn failed(text: &str) -> Visit {
     let detail = "connection \"refused\"".into();
-    visit(
-        url(text),
-        Outcome::Failed {
-            class: FailureClass::Refused,
-            detail,
-        },
-        None,
-    )
+    visit(url(text), Outcome::Failed { class: FailureClass::Refused, detail }, None)
 }
 
 pub fn in_chunks(payload: &[u8]) -> Vec<u8> {
@@ -197,9 +150,7 @@ pub fn gzipped(payload: &[u8]) -> Vec<u8> {
 
 /// Every shape of answer, by name of its path.
 pub fn every_shape() -> Vec<Visit> {
-    let text = "<p>All that is kept is kept as it came.</p>\n"
-        .repeat(20)
-        .into_bytes();
+    let text = "<p>All that is kept is kept as it came.</p>\n".repeat(20).into_bytes();
     let at = |path: &str| format!("http://example.org/{path}");
     let html = "Content-Type: text/html; charset=utf-8";
     let length = |body: &[u8]| format!("Content-Length: {}", body.len());
@@ -208,16 +159,9 @@ pub fn every_shape() -> Vec<Visit> {
     let packed = gzipped(&text);
     let plain = answered(&at("plain"), 200, &[html, &length(&text)], &text);
     let chunks = answered(&at("chunked"), 200, &[html, chunked], &in_chunks(&text));
-    let mut redirect = answered(
-        &at("redirect"),
-        301,
-        &["Location: /plain", "Content-Length: 0"],
-        b"",
-    );
-    redirect.outcome = Outcome::Redirected {
-        status: 301,
-        to: at("plain"),
-    };
+    let mut redirect =
+        answered(&at("redirect"), 301, &["Location: /plain", "Content-Length: 0"], b"");
+    redirect.outcome = Outcome::Redirected { status: 301, to: at("plain") };
     let mut noted = answered(&at("noted?b=2&a=1"), 404, &[html, &length(&text)], &text);
     noted.notes = vec!["a note\r\nWARC-Type: forged".into()];
     let png = ["Content-Type: image/png", "Content-Length: 9"];
@@ -225,20 +169,10 @@ pub fn every_shape() -> Vec<Visit> {
         copy_of(&plain, &at("copy")),
         copy_of(&chunks, &at("copy-chunked")),
         answered(&at("gzip"), 200, &[html, coded, &length(&packed)], &packed),
-        answered(
-            &at("chunked-gzip"),
-            200,
-            &[html, coded, chunked],
-            &in_chunks(&packed),
-        ),
+        answered(&at("chunked-gzip"), 200, &[html, coded, chunked], &in_chunks(&packed)),
         answered(&at("empty"), 200, &[html, "Content-Length: 0"], b""),
         answered(&at("no-content"), 204, &[], b""),
-        answered(
-            &at("to-the-end"),
-            200,
-            &["Content-Type: text/html", "Connection: close"],
-            &text,
-        ),
+        answered(&at("to-the-end"), 200, &["Content-Type: text/html", "Connection: close"], &text),
         truncated(
             answered(&at("cut"), 200, &[html, &length(&text)], &text),
             300,
@@ -269,9 +203,7 @@ pub fn keep(chain: &mut Chain, visit: &Visit) -> Kept {
 /// The lines of a gzip file.
 pub fn gunzip(bytes: &[u8]) -> String {
     let mut text = String::new();
-    flate2::read::MultiGzDecoder::new(bytes)
-        .read_to_string(&mut text)
-        .unwrap();
+    flate2::read::MultiGzDecoder::new(bytes).read_to_string(&mut text).unwrap();
     text
 }
 

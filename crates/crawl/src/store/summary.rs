@@ -86,6 +86,7 @@ impl Summary {
     pub fn with_archive(mut self, dir: &Path) -> Result<Self> {
         let path = dir.join("warc");
         let Ok(entries) = std::fs::read_dir(&path) else { return Ok(self) };
+        (self.warc_files, self.warc_bytes) = (0, 0);
         for entry in entries {
             let meta = entry.and_then(|entry| entry.metadata()).map_err(Error::io(&path))?;
             self.warc_files += 1;

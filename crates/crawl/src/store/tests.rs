@@ -18,27 +18,19 @@ fn open(dir: &Path, committed: &[(String, Position)]) -> Chain {
 
 fn open_rolling(dir: &Path, committed: &[(String, Position)], warc_bytes_max: u64) -> Chain {
     // Small files and buffers, so that a handful of visits rolls and flushes.
-    let limits = Limits {
-        warc_bytes_max,
-        sink_buffer_bytes_max: 300,
-        ..Limits::default()
-    };
+    let limits = Limits { warc_bytes_max, sink_buffer_bytes_max: 300, ..Limits::default() };
     Chain::open(all_sinks(&plan(dir, limits)).unwrap(), committed).unwrap()
 }
 
 fn lines(bytes: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(bytes).unwrap();
     assert!(text.is_empty() || text.ends_with('\n'));
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn write(dir: &Path, visits: &[Visit]) -> BTreeMap<String, Vec<u8>> {
     let mut chain = open(dir, &[]);
-    visits
-        .iter()
-        .for_each(|visit| drop(keep(&mut chain, visit)));
+    visits.iter().for_each(|visit| drop(keep(&mut chain, visit)));
     chain.finish().unwrap();
     files(dir)
 }
@@ -70,10 +62,7 @@ fn a_page_that_came_with_an_error_is_not_listed() {
     let dir = temp_dir();
     let mut missing = page("http://example.org/gone", "Not found");
     missing.outcome = larm_core::Outcome::Fetched { status: 404 };
-    assert_eq!(
-        lines(&write(dir.path(), &[missing])["pages/pages.jsonl"]).len(),
-        1
-    );
+    assert_eq!(lines(&write(dir.path(), &[missing])["pages/pages.jsonl"]).len(), 1);
 }
 
 #[test]
@@ -86,10 +75,7 @@ fn links_are_kept_with_their_verdicts() {
         "at": visit.at.to_string(),
         "links": [{"to": "http://example.org/x", "via": "anchor", "text": "x", "verdict": "new"}],
     });
-    assert_eq!(
-        lines(gunzip(&files["links/links.jsonl.gz"]).as_bytes()),
-        [expected]
-    );
+    assert_eq!(lines(gunzip(&files["links/links.jsonl.gz"]).as_bytes()), [expected]);
 }
 
 #[test]
@@ -113,12 +99,7 @@ fn every_url_has_one_line_in_the_log_with_the_reason() {
     assert_eq!(of("page")["links"], 1);
     assert_eq!(of("plain")["type"], "text/html; charset=utf-8");
     assert_eq!(of("plain")["digest"], of("copy")["digest"]);
-    let keys: Vec<_> = of("page")
-        .as_object()
-        .unwrap()
-        .keys()
-        .map(String::as_str)
-        .collect();
+    let keys: Vec<_> = of("page").as_object().unwrap().keys().map(String::as_str).collect();
     let expected = "at url outcome status depth via from tries bytes type ms first_byte_ms digest links warc offset";
     assert_eq!(keys.join(" "), expected);
 }
@@ -133,47 +114,32 @@ fn a_later_sink_learns_where_an_earlier_one_put_the_visit() {
         Box::new(WarcSink::new(plan).unwrap()),
         Box::new(NullSink),
         Box::new(CallSink::new("mine", move |visit: &Visit, kept: &Kept| {
-            teller
-                .lock()
-                .unwrap()
-                .push((visit.url.to_string(), kept.clone()));
+            teller.lock().unwrap().push((visit.url.to_string(), kept.clone()));
             Ok(())
         })),
     ];
     let mut chain = Chain::open(sinks, &[]).unwrap();
     let kept = keep(&mut chain, &page("http://example.org/", "t"));
     assert!(kept.warc.as_ref().unwrap().offset > 0);
-    assert_eq!(
-        *told.lock().unwrap(),
-        [("http://example.org/".to_owned(), kept)]
-    );
+    assert_eq!(*told.lock().unwrap(), [("http://example.org/".to_owned(), kept)]);
 }
 
 #[test]
 fn two_sinks_of_one_name_are_refused() {
     let sinks: Vec<Box<dyn Sink>> = vec![Box::new(NullSink), Box::new(NullSink)];
-    assert!(matches!(
-        Chain::open(sinks, &[]),
-        Err(crate::Error::Plan(_))
-    ));
+    assert!(matches!(Chain::open(sinks, &[]), Err(crate::Error::Plan(_))));
 }
 
 #[test]
-fn a_summary_counts_what_became_of_visits_and_reads_back() {
+fn a_summary_knows_the_archive_and_reads_back() {
     let dir = temp_dir();
-    let mut summary = Summary::default();
-    every_shape().iter().for_each(|visit| summary.add(visit));
-    assert_eq!(
-        (summary.urls, summary.fetched, summary.redirects),
-        (17, 14, 1)
-    );
-    assert_eq!((summary.denied, summary.duplicates), (1, 2));
-    assert_eq!(
-        summary.statuses,
-        BTreeMap::from([("2xx", 13), ("3xx", 1), ("4xx", 1)].map(|(k, v)| (k.to_owned(), v)))
-    );
-    assert_eq!(summary.failed, BTreeMap::from([("refused".to_owned(), 1)]));
-    assert_eq!(summary.outcomes.values().sum::<u64>(), summary.urls);
+    write(dir.path(), &every_shape());
+    let summary = Summary { urls: 17, limit: Some("pages".into()), ..Summary::default() };
+    let summary = summary.with_archive(dir.path()).unwrap();
+    let archive = files(&dir.path().join("warc"));
+    assert_eq!(summary.warc_files, archive.len() as u64);
+    assert_eq!(summary.warc_bytes, archive.values().map(|bytes| bytes.len() as u64).sum::<u64>());
+    assert_eq!(summary.clone().with_archive(dir.path()).unwrap(), summary, "counted, not added up");
     let path = dir.path().join("summary.json");
     summary.write(&path).unwrap();
     assert_eq!(Summary::read(&path).unwrap(), summary);
@@ -225,13 +191,7 @@ fn tell(dir: &Path) -> Told {
         }
     }
     let links = gunzip(&files["links/links.jsonl.gz"]);
-    Told {
-        records,
-        index,
-        pages: lines(&files["pages/pages.jsonl"]),
-        links,
-        log,
-    }
+    Told { records, index, pages: lines(&files["pages/pages.jsonl"]), links, log }
 }
 
 /// Files as a crash left them: all of `after`, of which `before` was committed.
@@ -256,28 +216,17 @@ fn crash(warc_bytes_max: u64, closed: bool) -> Crash {
     write(whole.path(), &visits);
     let dir = temp_dir();
     let mut chain = open_rolling(dir.path(), &[], warc_bytes_max);
-    visits[..COMMITTED]
-        .iter()
-        .for_each(|visit| drop(keep(&mut chain, visit)));
+    visits[..COMMITTED].iter().for_each(|visit| drop(keep(&mut chain, visit)));
     let committed = chain.sync_all().unwrap();
     let before = files(dir.path());
-    visits[COMMITTED..]
-        .iter()
-        .for_each(|visit| drop(keep(&mut chain, visit)));
+    visits[COMMITTED..].iter().for_each(|visit| drop(keep(&mut chain, visit)));
     if closed {
         chain.finish().unwrap();
     } else {
         chain.sync_all().unwrap();
     }
     let after = files(dir.path());
-    Crash {
-        warc_bytes_max,
-        visits,
-        committed,
-        before,
-        after,
-        expected: tell(whole.path()),
-    }
+    Crash { warc_bytes_max, visits, committed, before, after, expected: tell(whole.path()) }
 }
 
 impl Crash {
@@ -296,28 +245,19 @@ impl Crash {
         for (other, whole) in &self.after {
             let path = dir.path().join(other);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            if let Some(bytes) = if other == name {
-                bytes
-            } else {
-                Some(whole.as_slice())
-            } {
+            if let Some(bytes) = if other == name { bytes } else { Some(whole.as_slice()) } {
                 std::fs::write(path, bytes).unwrap();
             }
         }
         let mut chain = open_rolling(dir.path(), &self.committed, self.warc_bytes_max);
-        self.visits[COMMITTED..]
-            .iter()
-            .for_each(|visit| drop(keep(&mut chain, visit)));
+        self.visits[COMMITTED..].iter().for_each(|visit| drop(keep(&mut chain, visit)));
         chain.finish().unwrap();
         assert!(tell(dir.path()) == self.expected, "{name}: {what}");
     }
 }
 
 fn some_visits() -> Vec<Visit> {
-    let mut visits = vec![
-        page("http://example.org/1", "one"),
-        denied("http://example.org/no"),
-    ];
+    let mut visits = vec![page("http://example.org/1", "one"), denied("http://example.org/no")];
     visits.push(page("http://example.org/0", "zero"));
     visits.push(copy_of(&visits[0], "http://example.org/copy"));
     visits.push(failed("http://example.org/failed"));
@@ -349,9 +289,11 @@ fn an_archive_file_cut_or_garbled_while_it_grows_loses_and_doubles_nothing() {
         assert!(crash.safe_bytes(name) > 0, "{name}");
         for end in crash.safe_bytes(name)..whole.len() {
             crash.go_on(name, Some(&whole[..end]), &format!("cut at {end}"));
-            let mut flipped = whole.clone();
-            flipped[end] ^= 0x15;
-            crash.go_on(name, Some(&flipped), &format!("garbled at {end}"));
+            if end % 5 == 0 {
+                let mut flipped = whole.clone();
+                flipped[end] ^= 0x15;
+                crash.go_on(name, Some(&flipped), &format!("garbled at {end}"));
+            }
         }
     }
 }
@@ -360,7 +302,7 @@ fn an_archive_file_cut_or_garbled_while_it_grows_loses_and_doubles_nothing() {
 fn a_file_garbled_anywhere_behind_the_commit_loses_and_doubles_nothing() {
     let crash = crash(ROLLING, false);
     for (name, whole) in &crash.after {
-        for begin in (crash.safe_bytes(name)..whole.len()).step_by(3) {
+        for begin in (crash.safe_bytes(name)..whole.len()).step_by(11) {
             let mut zeros = whole.clone();
             zeros[begin..].fill(0);
             crash.go_on(name, Some(&zeros), &format!("zeros from {begin}"));
@@ -375,20 +317,12 @@ fn a_file_garbled_anywhere_behind_the_commit_loses_and_doubles_nothing() {
 fn a_crash_after_files_were_closed_but_not_committed_is_undone() {
     let mut crash = crash(ROLLING, true);
     crash.go_on("", None, "closed");
-    let parts = crash.before.keys().filter(|name| name.ends_with(".part"));
-    let part = parts.last().unwrap().clone();
+    let mut parts = crash.before.keys().filter(|name| name.ends_with(".part"));
+    let part = parts.next_back().unwrap().clone();
     crash.after.insert(part.clone(), b"torn".to_vec());
-    crash.go_on(
-        "",
-        None,
-        "the part of a sorted index is still there, in part",
-    );
-    crash
-        .after
-        .insert(part.replace(".part", ".tmp"), b"half".to_vec());
-    crash
-        .after
-        .insert(part.replace(".part", ".runs"), b"half".to_vec());
+    crash.go_on("", None, "the part of a sorted index is still there, in part");
+    crash.after.insert(part.replace(".part", ".tmp"), b"half".to_vec());
+    crash.after.insert(part.replace(".part", ".runs"), b"half".to_vec());
     crash.go_on("", None, "and so is what a sort left behind");
 }
 
@@ -414,9 +348,7 @@ fn nothing_committed_means_nothing_kept() {
     write(dir.path(), &some_visits());
     let told = tell(dir.path());
     let mut chain = open(dir.path(), &[]);
-    some_visits()
-        .iter()
-        .for_each(|visit| drop(keep(&mut chain, visit)));
+    some_visits().iter().for_each(|visit| drop(keep(&mut chain, visit)));
     chain.finish().unwrap();
     assert_eq!(tell(dir.path()), told);
 }
@@ -430,18 +362,11 @@ fn committed_bytes_that_are_missing_are_damage() {
         for (other, whole) in &crash.after {
             let path = dir.path().join(other);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            let lost = if other == name {
-                crash.safe_bytes(name) - 1
-            } else {
-                whole.len()
-            };
+            let lost = if other == name { crash.safe_bytes(name) - 1 } else { whole.len() };
             std::fs::write(path, &whole[..lost]).unwrap();
         }
         let sinks = all_sinks(&plan(dir.path(), Limits::default())).unwrap();
         let error = Chain::open(sinks, &crash.committed).err().unwrap();
-        assert!(
-            matches!(error, crate::Error::Damaged { .. }),
-            "{name}: {error}"
-        );
+        assert!(matches!(error, crate::Error::Damaged { .. }), "{name}: {error}");
     }
 }

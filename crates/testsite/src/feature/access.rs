@@ -36,24 +36,11 @@ pub(super) fn nofollow(shelf: &mut Shelf) {
     shelf.offer("/quiet/meta", Resource::page(by_meta));
     let by_header = shelf.page("/quiet/header", vec![shelf.link("/quiet/behind-header")]);
     let headers = vec![NOFOLLOW_HEADER];
-    let delivery = Delivery {
-        headers,
-        ..Delivery::default()
-    };
-    shelf.offer(
-        "/quiet/header",
-        Resource::page(by_header).with_delivery(delivery),
-    );
-    let by_rel = Link {
-        nofollow: true,
-        ..shelf.link("/quiet/behind-rel")
-    };
+    let delivery = Delivery { headers, ..Delivery::default() };
+    shelf.offer("/quiet/header", Resource::page(by_header).with_delivery(delivery));
+    let by_rel = Link { nofollow: true, ..shelf.link("/quiet/behind-rel") };
     shelf.entries.push(by_rel);
-    for path in [
-        "/quiet/behind-meta",
-        "/quiet/behind-header",
-        "/quiet/behind-rel",
-    ] {
+    for path in ["/quiet/behind-meta", "/quiet/behind-header", "/quiet/behind-rel"] {
         shelf.put_page(path);
     }
 }

@@ -35,25 +35,19 @@ pub(crate) fn embedded(host: usize) -> [Link; 4] {
 /// The truth says: assets are not demanded (a crawler may be told to leave them), and are never
 /// extra.
 pub(super) fn assets(shelf: &mut Shelf) {
-    for path in [
-        "/assets/logo.png",
-        "/assets/photo-large.png",
-        "/assets/background.png",
-    ] {
+    for path in ["/assets/logo.png", "/assets/photo-large.png", "/assets/background.png"] {
         shelf.put(path, asset("image/png", &PIXEL_PNG));
     }
-    shelf.put(
-        "/assets/app.js",
-        asset("text/javascript", b"const made = '/fake/by-script';\n"),
-    );
-    let css = b"body { background: url(/assets/background.png); color: #222 }\n";
+    shelf.put("/assets/app.js", asset("text/javascript", b"const made = '/fake/by-script';\n"));
+    let css = b"body { max-width: 40em; margin: 2em auto; font: 1.1em/1.6 Georgia, serif;
+  \
+        color: #222; background: #fdfcf8 url(/assets/background.png) no-repeat }
+\
+        a { display: block; color: #15607a }
+";
     let mut style = asset("text/css", css);
     if let Reply::Bytes { links, .. } = &mut style.reply {
-        links.push(
-            shelf
-                .link("/assets/background.png")
-                .carried_by(Carrier::Image),
-        );
+        links.push(shelf.link("/assets/background.png").carried_by(Carrier::Image));
     }
     shelf.put("/assets/style.css", style);
 }
@@ -68,20 +62,8 @@ fn asset(content_type: &'static str, body: &[u8]) -> Resource {
 pub(super) fn sitemaps(web: &Web, shelf: &mut Shelf) {
     let (plain, packed) = ("/sitemap-1.xml", "/sitemap-2.xml.gz");
     let index = sitemap(web, shelf.host, "sitemapindex", "sitemap", &[plain, packed]);
-    let first = sitemap(
-        web,
-        shelf.host,
-        "urlset",
-        "url",
-        &["/mapped/1", "/mapped/2"],
-    );
-    let second = sitemap(
-        web,
-        shelf.host,
-        "urlset",
-        "url",
-        &["/mapped/3", "/mapped/4"],
-    );
+    let first = sitemap(web, shelf.host, "urlset", "url", &["/mapped/1", "/mapped/2"]);
+    let second = sitemap(web, shelf.host, "urlset", "url", &["/mapped/3", "/mapped/4"]);
     shelf.put(SITEMAP_INDEX, index);
     shelf.put(plain, first);
     shelf.put(packed, compressed(second));
@@ -98,31 +80,15 @@ fn sitemap(web: &Web, host: usize, outer: &str, inner: &str, paths: &[&str]) -> 
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{outer} xmlns=\"{namespace}\">\n{entries}</{outer}>\n"
     )
     .into_bytes();
-    let links = paths
-        .iter()
-        .map(|path| Link::absolute(host, *path))
-        .collect();
-    let reply = Reply::Bytes {
-        content_type: "application/xml",
-        body,
-        links,
-    };
-    Resource {
-        reply,
-        delivery: Default::default(),
-        role: Role::Sitemap,
-    }
+    let links = paths.iter().map(|path| Link::absolute(host, *path)).collect();
+    let reply = Reply::Bytes { content_type: "application/xml", body, links };
+    Resource { reply, delivery: Default::default(), role: Role::Sitemap }
 }
 
 fn compressed(mut sitemap: Resource) -> Resource {
-    if let Reply::Bytes {
-        content_type, body, ..
-    } = &mut sitemap.reply
-    {
+    if let Reply::Bytes { content_type, body, .. } = &mut sitemap.reply {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder
-            .write_all(body)
-            .expect("writing to memory does not fail");
+        encoder.write_all(body).expect("writing to memory does not fail");
         *body = encoder.finish().expect("writing to memory does not fail");
         *content_type = "application/gzip";
     }

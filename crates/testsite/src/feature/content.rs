@@ -30,10 +30,7 @@ pub(super) fn charsets(shelf: &mut Shelf) {
         let mut page = shelf.page(&path, vec![shelf.link(&found)]);
         page.title = charset.sample().to_owned();
         if let Some((path, written)) = charset.odd_link() {
-            page.links.push(Link {
-                written: written.to_owned(),
-                ..shelf.link(path)
-            });
+            page.links.push(Link { written: written.to_owned(), ..shelf.link(path) });
             shelf.put_page(path);
         }
         page.charset = charset;
@@ -53,34 +50,20 @@ pub(super) fn types(shelf: &mut Shelf) {
         ("/odd/none", ""),
     ] {
         let page = Resource::page(shelf.page(path, vec![shelf.link("/")]));
-        let delivery = Delivery {
-            content_type: Some(content_type),
-            ..Delivery::default()
-        };
+        let delivery = Delivery { content_type: Some(content_type), ..Delivery::default() };
         shelf.offer(path, page.with_delivery(delivery));
     }
-    shelf.offer(
-        "/odd/image-as-page",
-        Resource::bytes("text/html", PIXEL_PNG),
-    );
-    let noise: Vec<u8> = (0..4_096_u32)
-        .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
-        .collect();
-    shelf.offer(
-        "/odd/noise-as-page",
-        Resource::bytes("text/html; charset=utf-8", noise),
-    );
+    shelf.offer("/odd/image-as-page", Resource::bytes("text/html", PIXEL_PNG));
+    let noise: Vec<u8> =
+        (0..4_096_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    shelf.offer("/odd/noise-as-page", Resource::bytes("text/html; charset=utf-8", noise));
 }
 
 /// The truth says: ordinary pages that take half a second.
 pub(super) fn slow(shelf: &mut Shelf) {
     for (path, chunked) in [("/slow/drops", false), ("/slow/chunks", true)] {
         let page = Resource::page(shelf.page(path, vec![shelf.link(&format!("{path}/found"))]));
-        let delivery = Delivery {
-            drip: true,
-            chunked,
-            ..Delivery::default()
-        };
+        let delivery = Delivery { drip: true, chunked, ..Delivery::default() };
         shelf.offer(path, page.with_delivery(delivery));
         shelf.put_page(&format!("{path}/found"));
     }

@@ -12,11 +12,7 @@ pub(super) fn dead_links(shelf: &mut Shelf) {
 /// The truth says: a page, status 200, for a crawler that tries again after the wait that it was
 /// told (one second); what it links to can be found only so.
 pub(super) fn flaky(shelf: &mut Shelf) {
-    let rows = [
-        (500, RetryAfter::None),
-        (503, RetryAfter::Seconds(1)),
-        (429, RetryAfter::Date(1)),
-    ];
+    let rows = [(500, RetryAfter::None), (503, RetryAfter::Seconds(1)), (429, RetryAfter::Date(1))];
     for (first, retry_after) in rows {
         let (path, found) = (format!("/flaky/{first}"), format!("/flaky/found/{first}"));
         let page = shelf.page(&path, vec![shelf.link(&found)]);

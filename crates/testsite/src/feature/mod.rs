@@ -17,7 +17,7 @@ pub(crate) use assets::{SITEMAP_INDEX, embedded};
 use crate::hostile::Misbehaviour;
 use crate::resource::{Link, Page, Resource};
 use crate::trap;
-use crate::web::{HostKind, Web};
+use crate::web::{HostKind, Web, home};
 
 /// The extras of one host.
 #[derive(Debug, Default)]
@@ -39,13 +39,7 @@ impl Shelf {
     /// A page of this shelf with these links, titled by its path.
     fn page(&self, path: &str, links: Vec<Link>) -> Page {
         let text = xxhash_rust::xxh3::xxh3_64_with_seed(path.as_bytes(), self.seed);
-        Page {
-            title: title_of(path),
-            links,
-            text,
-            bytes: self.bytes,
-            ..Page::default()
-        }
+        Page { title: title_of(path), links, text, bytes: self.bytes, ..Page::default() }
     }
 
     /// Puts a resource at a path that nothing links to yet.
@@ -81,25 +75,20 @@ impl Shelf {
     }
 }
 
-/// Title for a path: its words.
+/// Title for a path: its words, the first with a capital.
 pub(crate) fn title_of(path: &str) -> String {
-    let words = path
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
+    let words = path.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let title = words.collect::<Vec<_>>().join(" ");
-    title.chars().take(80).collect()
+    let mut letters = title.chars().take(80);
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 /// Fills the shelf of a host with what its kind and the plan's features ask for.
 pub(crate) fn stock(web: &Web, host: usize) -> Shelf {
     let bytes = web.plan.page_bytes.min(2_000);
     let seed = web.plan.seed ^ (host as u64) << 32;
-    let mut shelf = Shelf {
-        host,
-        seed,
-        bytes,
-        ..Shelf::default()
-    };
+    let mut shelf = Shelf { host, seed, bytes, ..Shelf::default() };
     match web.hosts[host].kind {
         HostKind::Site => stock_site(web, &mut shelf),
         // Its page is closed or open as its robots.txt has it.
@@ -114,24 +103,25 @@ pub(crate) fn stock(web: &Web, host: usize) -> Shelf {
 fn stock_site(web: &Web, shelf: &mut Shelf) {
     let features = &web.plan.features;
     let next_host = (shelf.host + 1) % web.plan.hosts;
+    let shown = |on: bool, home: usize| web.plan.shows(on, shelf.host, home);
     type Generator<'g> = &'g dyn Fn(&mut Shelf);
     let generators: [(bool, Generator<'_>); 15] = [
-        (features.redirects, &|shelf| {
-            moved::redirects(shelf, next_host, features.private)
+        (shown(features.redirects, home::MOVED), &|shelf| {
+            moved::redirects(shelf, next_host, features.private);
         }),
         (features.dead_links, &errors::dead_links),
-        (features.flaky, &errors::flaky),
-        (features.failing, &errors::failing),
-        (features.duplicates, &content::duplicates),
-        (features.charsets, &content::charsets),
-        (features.types, &content::types),
-        (features.slow, &content::slow),
-        (features.long_urls, &content::long_urls),
-        (features.private, &access::private),
-        (features.nofollow, &access::nofollow),
-        (features.actions, &access::actions),
+        (shown(features.flaky, home::ODD), &errors::flaky),
+        (shown(features.failing, home::ODD), &errors::failing),
+        (shown(features.duplicates, home::COPIED), &content::duplicates),
+        (shown(features.charsets, home::ODD), &content::charsets),
+        (shown(features.types, home::ODD), &content::types),
+        (shown(features.slow, home::ODD), &content::slow),
+        (shown(features.long_urls, home::ODD), &content::long_urls),
+        (shown(features.private, home::PRIVATE), &access::private),
+        (shown(features.nofollow, home::ODD), &access::nofollow),
+        (shown(features.actions, home::ODD), &access::actions),
         (features.assets, &assets::assets),
-        (features.sitemaps, &|shelf| assets::sitemaps(web, shelf)),
+        (shown(features.sitemaps, home::MAPPED), &|shelf| assets::sitemaps(web, shelf)),
         (trap::is_trapped(web, shelf.host), &traps),
     ];
     for (_, generate) in generators.into_iter().filter(|(on, _)| *on) {

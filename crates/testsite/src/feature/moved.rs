@@ -8,28 +8,12 @@ use crate::resource::{Form, Link, Resource};
 /// there are private areas, one into them (its target is forbidden).
 pub(super) fn redirects(shelf: &mut Shelf, next_host: usize, private: bool) {
     for status in [301, 302, 307, 308] {
-        let form = if status == 302 {
-            Form::Absolute
-        } else {
-            Form::Root
-        };
-        hop(
-            shelf,
-            &format!("/moved/{status}"),
-            status,
-            &format!("/landed/{status}"),
-            form,
-        );
+        let form = if status == 302 { Form::Absolute } else { Form::Root };
+        hop(shelf, &format!("/moved/{status}"), status, &format!("/landed/{status}"), form);
         shelf.put_page(&format!("/landed/{status}"));
         shelf.enter(&format!("/moved/{status}"));
     }
-    hop(
-        shelf,
-        "/moved/near/relative",
-        301,
-        "/landed/relative?by=header",
-        Form::Relative,
-    );
+    hop(shelf, "/moved/near/relative", 301, "/landed/relative?by=header", Form::Relative);
     shelf.put_page("/landed/relative?by=header");
     shelf.enter("/moved/near/relative");
     chain(shelf);
@@ -37,13 +21,7 @@ pub(super) fn redirects(shelf: &mut Shelf, next_host: usize, private: bool) {
     let away = Resource::redirect(301, Link::absolute(next_host, "/"));
     shelf.offer("/moved/away", away);
     if private {
-        hop(
-            shelf,
-            "/moved/private",
-            302,
-            "/private/by-redirect",
-            Form::Root,
-        );
+        hop(shelf, "/moved/private", 302, "/private/by-redirect", Form::Root);
         shelf.put_page("/private/by-redirect");
         shelf.enter("/moved/private");
     }
@@ -51,10 +29,7 @@ pub(super) fn redirects(shelf: &mut Shelf, next_host: usize, private: bool) {
 
 fn chain(shelf: &mut Shelf) {
     for n in 1..4 {
-        let (from, to) = (
-            format!("/moved/chain/{n}"),
-            format!("/moved/chain/{}", n + 1),
-        );
+        let (from, to) = (format!("/moved/chain/{n}"), format!("/moved/chain/{}", n + 1));
         hop(shelf, &from, 302, &to, Form::Root);
     }
     hop(shelf, "/moved/chain/4", 302, "/landed/chain", Form::Root);

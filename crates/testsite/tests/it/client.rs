@@ -35,10 +35,7 @@ pub const READ_MAX: u64 = 1_000_000;
 pub fn address(site: &TestSite, url: &Url) -> SocketAddr {
     let name = url.host_str().unwrap();
     let rules = site.resolve_rules();
-    let named = rules
-        .iter()
-        .find(|(host, ..)| host == name)
-        .map(|(_, _, address)| *address);
+    let named = rules.iter().find(|(host, ..)| host == name).map(|(_, _, address)| *address);
     (named.unwrap_or_else(|| name.parse().unwrap()), site.port()).into()
 }
 
@@ -48,9 +45,7 @@ pub fn get(site: &TestSite, url: &str) -> Answer {
     let Ok(mut stream) = TcpStream::connect(address(site, &url)) else {
         return Answer::default();
     };
-    stream
-        .write_all(request(&url, "Connection: close\r\n").as_bytes())
-        .unwrap();
+    stream.write_all(request(&url, "Connection: close\r\n").as_bytes()).unwrap();
     let mut raw = Vec::new();
     // A reset after the last byte is one of the ways in which an answer may end.
     let _ = stream.take(READ_MAX).read_to_end(&mut raw);
@@ -70,20 +65,11 @@ pub fn request(url: &Url, fields: &str) -> String {
 /// Takes an answer apart: head, chunks, coding.
 pub fn parse(raw: Vec<u8>) -> Answer {
     let Some(end) = raw.windows(4).position(|window| window == b"\r\n\r\n") else {
-        return Answer {
-            raw,
-            ..Answer::default()
-        };
+        return Answer { raw, ..Answer::default() };
     };
     let head = String::from_utf8_lossy(&raw[..end]).into_owned();
-    let status = head
-        .strip_prefix("HTTP/1.1 ")
-        .and_then(|rest| rest[..3].parse().ok());
-    let mut answer = Answer {
-        status: status.unwrap_or(0),
-        head,
-        ..Answer::default()
-    };
+    let status = head.strip_prefix("HTTP/1.1 ").and_then(|rest| rest[..3].parse().ok());
+    let mut answer = Answer { status: status.unwrap_or(0), head, ..Answer::default() };
     let body = &raw[end + 4..];
     let body = match answer.field("Transfer-Encoding") {
         Some(_) => unchunked(body),

@@ -33,16 +33,12 @@ pub fn scan(text: &str) -> Scan {
 
 /// Reads one tag and gives what follows it, raw text elements skipped.
 fn tag<'t>(text: &'t str, scan: &mut Scan) -> &'t str {
-    let name_end = text
-        .find(|c: char| c.is_whitespace() || c == '>' || c == '/')
-        .unwrap_or(text.len());
+    let name_end =
+        text.find(|c: char| c.is_whitespace() || c == '>' || c == '/').unwrap_or(text.len());
     let name = text[..name_end].to_ascii_lowercase();
     let (attributes, rest) = attributes(&text[name_end..]);
     let value = |wanted: &str| {
-        attributes
-            .iter()
-            .find(|(name, _)| name == wanted)
-            .map(|(_, value)| value.as_str())
+        attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
     };
     note(&name, &value, scan);
     if !["script", "style", "textarea", "title"].contains(&name.as_str()) {
@@ -58,27 +54,18 @@ fn tag<'t>(text: &'t str, scan: &mut Scan) -> &'t str {
 fn note<'a>(name: &str, value: &impl Fn(&str) -> Option<&'a str>, scan: &mut Scan) {
     let rel = value("rel").unwrap_or_default().to_ascii_lowercase();
     let nofollow = rel.split_whitespace().any(|word| word == "nofollow");
-    let mut link = |href: &str| {
-        scan.links.push(Found {
-            href: href.trim().to_owned(),
-            nofollow,
-        })
-    };
+    let mut link = |href: &str| scan.links.push(Found { href: href.trim().to_owned(), nofollow });
     match name {
         "a" | "area" | "link" => value("href").into_iter().for_each(&mut link),
         "img" | "script" => {
             value("src").into_iter().for_each(&mut link);
-            let sets = value("srcset")
-                .into_iter()
-                .filter_map(|set| set.split_whitespace().next());
+            let sets = value("srcset").into_iter().filter_map(|set| set.split_whitespace().next());
             sets.for_each(&mut link);
         }
         "base" => scan.base = value("href").map(str::to_owned),
         "meta" if value("http-equiv").is_some_and(|v| v.eq_ignore_ascii_case("refresh")) => {
             let content = value("content").unwrap_or_default();
-            let url = content
-                .split_once("URL=")
-                .map(|(_, url)| url.trim_matches('\''));
+            let url = content.split_once("URL=").map(|(_, url)| url.trim_matches('\''));
             url.into_iter().for_each(link);
         }
         "meta" if value("name").is_some_and(|v| v.eq_ignore_ascii_case("robots")) => {
@@ -93,9 +80,7 @@ fn note<'a>(name: &str, value: &impl Fn(&str) -> Option<&'a str>, scan: &mut Sca
 fn attributes(text: &str) -> (Vec<(String, String)>, &str) {
     let (mut found, mut rest) = (Vec::new(), text.trim_start());
     while !rest.is_empty() && !rest.starts_with('>') {
-        let end = rest
-            .find(|c: char| c.is_whitespace() || "=>".contains(c))
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| c.is_whitespace() || "=>".contains(c)).unwrap_or(rest.len());
         let name = rest[..end].to_ascii_lowercase();
         rest = rest[end..].trim_start();
         let mut value = "";
@@ -116,17 +101,11 @@ fn attribute_value(text: &str) -> (&str, &str) {
             return quoted.split_once(quote).unwrap_or((quoted, ""));
         }
     }
-    text.split_at(
-        text.find(|c: char| c.is_whitespace() || c == '>')
-            .unwrap_or(text.len()),
-    )
+    text.split_at(text.find(|c: char| c.is_whitespace() || c == '>').unwrap_or(text.len()))
 }
 
 fn unescaped(text: &str) -> String {
-    let text = text
-        .replace("&#x2F;", "/")
-        .replace("&lt;", "<")
-        .replace("&quot;", "\"");
+    let text = text.replace("&#x2F;", "/").replace("&lt;", "<").replace("&quot;", "\"");
     text.replace("&amp;", "&")
 }
 
@@ -134,10 +113,6 @@ fn unescaped(text: &str) -> String {
 fn only_real_links_are_found() {
     let page = "<!-- <a href=/no> --><script>'<a href=/no>'</script><A HREF=/a>x</A>\
                 <a title='>' href='&#x2F;b?c&amp;d'>y<p title='<a href=/no>'>";
-    let found: Vec<_> = scan(page)
-        .links
-        .into_iter()
-        .map(|found| found.href)
-        .collect();
+    let found: Vec<_> = scan(page).links.into_iter().map(|found| found.href).collect();
     assert_eq!(found, ["/a", "/b?c&d"]);
 }

@@ -33,13 +33,7 @@ pub struct Crawl {
 pub fn crawl(site: &TestSite) -> Crawl {
     let truth = site.truth();
     let crawl = Crawl::default();
-    let mut worker = Worker {
-        site,
-        truth,
-        crawl,
-        robots: HashMap::new(),
-        queue: VecDeque::new(),
-    };
+    let mut worker = Worker { site, truth, crawl, robots: HashMap::new(), queue: VecDeque::new() };
     for seed in site.seeds() {
         worker.offer(&seed);
     }
@@ -70,10 +64,7 @@ impl Worker<'_> {
         {
             return;
         }
-        if !self
-            .robots_of(&url)
-            .allow(&url[url::Position::BeforePath..url::Position::AfterQuery])
-        {
+        if !self.robots_of(&url).allow(&url[url::Position::BeforePath..url::Position::AfterQuery]) {
             self.crawl.forbidden.insert(text);
         } else if self.truth.actions.contains(&text) {
             self.crawl.actions.insert(text);
@@ -100,16 +91,9 @@ impl Worker<'_> {
             200 => Robots::parse(&String::from_utf8_lossy(&answer.body)),
             300..400 => {
                 let base = Url::parse(url).unwrap();
-                self.fetch_robots(
-                    base.join(answer.field("Location").unwrap())
-                        .unwrap()
-                        .as_str(),
-                )
+                self.fetch_robots(base.join(answer.field("Location").unwrap()).unwrap().as_str())
             }
-            500.. => Robots {
-                shut: true,
-                ..Robots::default()
-            },
+            500.. => Robots { shut: true, ..Robots::default() },
             _ => Robots::default(),
         }
     }
@@ -128,26 +112,19 @@ impl Worker<'_> {
     fn visit(&mut self, url: &str) {
         let answer = self.fetch(url);
         self.crawl.statuses.insert(url.to_owned(), answer.status);
-        self.crawl
-            .bodies
-            .insert(url.to_owned(), answer.body.clone());
+        self.crawl.bodies.insert(url.to_owned(), answer.body.clone());
         let base = Url::parse(url).unwrap();
         if let Some(location) = answer.field("Location") {
             self.offer(base.join(location).unwrap().as_str());
         }
         let content_type = answer.field("Content-Type").unwrap_or("text/html");
         if url.ends_with(".xml") || url.ends_with(".gz") {
-            locations(&answer.body)
-                .iter()
-                .for_each(|location| self.offer(location));
+            locations(&answer.body).iter().for_each(|location| self.offer(location));
         } else if content_type.starts_with("text/html") && answer.status == 200 {
             self.read_page(&base, &answer);
         } else if content_type == "text/css" {
             let text = String::from_utf8_lossy(&answer.body);
-            let inside = text
-                .split("url(")
-                .skip(1)
-                .filter_map(|rest| rest.split(')').next());
+            let inside = text.split("url(").skip(1).filter_map(|rest| rest.split(')').next());
             inside.for_each(|link| self.offer(base.join(link).unwrap().as_str()));
         }
     }
@@ -156,9 +133,7 @@ impl Worker<'_> {
         let (text, windows) = decoded(answer);
         let page = html::scan(&text);
         self.crawl.titles.insert(url.to_string(), page.title);
-        let base = page
-            .base
-            .map_or_else(|| url.clone(), |base| url.join(&base).unwrap());
+        let base = page.base.map_or_else(|| url.clone(), |base| url.join(&base).unwrap());
         let quiet = page.nofollow || answer.field("X-Robots-Tag").is_some();
         for link in page.links {
             let Some(target) = resolve(&base, &link.href, windows) else {
@@ -183,11 +158,7 @@ fn resolve(base: &Url, href: &str, windows: bool) -> Option<Url> {
         text.chars().map(|c| c as u8).collect()
     }
     let options = Url::options().base_url(Some(base));
-    let options = if windows {
-        options.encoding_override(Some(&latin))
-    } else {
-        options
-    };
+    let options = if windows { options.encoding_override(Some(&latin)) } else { options };
     options.parse(href).ok()
 }
 
@@ -196,10 +167,7 @@ fn decoded(answer: &Answer) -> (String, bool) {
     let content_type = answer.field("Content-Type").unwrap_or_default();
     let latin: String = answer.body.iter().map(|byte| char::from(*byte)).collect();
     let units = |join: fn([u8; 2]) -> u16, body: &[u8]| {
-        let pairs: Vec<_> = body
-            .chunks_exact(2)
-            .map(|pair| join([pair[0], pair[1]]))
-            .collect();
+        let pairs: Vec<_> = body.chunks_exact(2).map(|pair| join([pair[0], pair[1]])).collect();
         String::from_utf16_lossy(&pairs)
     };
     if let Some(body) = answer.body.strip_prefix(b"\xff\xfe") {
@@ -218,9 +186,6 @@ fn locations(body: &[u8]) -> Vec<String> {
     if GzDecoder::new(body).read_to_string(&mut text).is_err() {
         text = String::from_utf8_lossy(body).into_owned();
     }
-    let inside = text
-        .split("<loc>")
-        .skip(1)
-        .filter_map(|rest| rest.split("</loc>").next());
+    let inside = text.split("<loc>").skip(1).filter_map(|rest| rest.split("</loc>").next());
     inside.map(str::to_owned).collect()
 }

@@ -41,10 +41,7 @@ impl Robots {
 
     /// Whether a path may be asked for: the longest rule that matches decides, allow before disallow.
     pub fn allow(&self, path: &str) -> bool {
-        let matching = self
-            .rules
-            .iter()
-            .filter(|(_, pattern)| matches(pattern, path));
+        let matching = self.rules.iter().filter(|(_, pattern)| matches(pattern, path));
         let decisive = matching.max_by_key(|(allow, pattern)| (pattern.len(), *allow));
         !self.shut && decisive.is_none_or(|(allow, _)| *allow)
     }
@@ -72,13 +69,9 @@ fn matches(pattern: &str, path: &str) -> bool {
 #[test]
 fn the_longest_match_decides() {
     let robots = Robots::parse("User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /*.x$\n");
-    for (path, allowed) in [
-        ("/", true),
-        ("/a/c", false),
-        ("/a/b", true),
-        ("/q.x", false),
-        ("/q.xy", true),
-    ] {
+    for (path, allowed) in
+        [("/", true), ("/a/c", false), ("/a/b", true), ("/q.x", false), ("/q.xy", true)]
+    {
         assert_eq!(robots.allow(path), allowed, "{path}");
     }
 }

@@ -112,7 +112,7 @@ fn an_ipv4_address_is_judged_in_every_ipv6_form() {
 #[test]
 fn a_seed_opens_its_own_host_and_port_and_nothing_else() {
     let seeds = [("127.0.0.1", 8080), ("intranet", 80), ("[::1]", 80), ("169.254.10.10", 80)];
-    let guard = Guard::new(seeds, Vec::new(), Vec::new());
+    let guard = Guard::new(seeds, &[], &[]);
     let rows: &[(&str, u16, &str, bool)] = &[
         ("127.0.0.1", 8080, "127.0.0.1", true),
         ("127.0.0.1", 8081, "127.0.0.1", false),
@@ -145,7 +145,7 @@ fn a_seed_opens_its_own_host_and_port_and_nothing_else() {
 
 #[test]
 fn an_allowed_network_is_open_to_every_host() {
-    let guard = Guard::new([("h", 80); 0], vec!["10.1.0.0/16".parse().unwrap()], Vec::new());
+    let guard = Guard::new([("h", 80); 0], &["10.1.0.0/16".parse().unwrap()], &[]);
     let rows = [
         ("10.1.2.3", true),
         ("10.2.0.1", false),
@@ -161,7 +161,7 @@ fn an_allowed_network_is_open_to_every_host() {
 #[test]
 fn a_rule_opens_the_address_it_gives() {
     let rules = ["a.example:80:127.0.0.1", "*:443:[::1]"].map(|text| text.parse().unwrap());
-    let guard = Guard::new([("h", 80); 0], Vec::new(), rules.to_vec());
+    let guard = Guard::new([("h", 80); 0], &[], &rules);
     let rows: &[(&str, u16, &str, bool)] = &[
         ("a.example", 80, "127.0.0.1", true),
         ("A.Example", 80, "127.0.0.1", true),

@@ -1,20 +1,22 @@
 //! The log of a crawl: what was settled and offered, in order. It is the truth (steps 4 and 12).
 //!
-//! One log per crawl, in segment files named after the position of their first byte. A position counts
-//! bytes over the whole life of the crawl and is never used twice. Records are opaque here.
+//! One log per crawl, in segment files named after the position of their first byte. A position
+//! counts bytes over the whole life of the crawl and is never used twice. Records are opaque here.
 //!
-//! - LOG-1: a record at or before the position that [`Log::sync`] returned is there after any crash.
+//! - LOG-1: a record at or before the position that [`Log::sync`] returned is there after any
+//!   crash.
 //! - LOG-2: after a crash the log is a prefix of what was appended; no gap, nothing doubled.
 //! - LOG-3: damage to what was synced is an error that names the place. It is never cut away.
 //! - LOG-4: after one failed write or sync the log takes nothing more, for good.
 //!
-//! What tells a torn tail (LOG-2) from damage (LOG-3) is in every frame: the position up to which the
-//! log was synced when the frame was written. Pages reach a disk in any order, so whole records may
-//! follow a hole after a power loss; only a frame that knows of a sync *past* the bad place proves that
-//! the bad place was once good. `sync` puts such a frame, a mark, behind what it synced.
+//! What tells a torn tail (LOG-2) from damage (LOG-3) is in every frame: the position up to which
+//! the log was synced when the frame was written. Pages reach a disk in any order, so whole records
+//! may follow a hole after a power loss; only a frame that knows of a sync *past* the bad place
+//! proves that the bad place was once good. `sync` puts such a frame, a mark, behind what it
+//! synced.
 //!
-//! The log reads no clock and starts nothing: when to sync is its user's decision, and so is keeping two
-//! processes out of one directory.
+//! The log reads no clock and starts nothing: when to sync is its user's decision, and so is
+//! keeping two processes out of one directory.
 
 mod replay;
 mod segment;
@@ -135,8 +137,9 @@ impl Log {
 
     /// Reads the durable records from `from` on, in order. `from` is a position this log returned.
     ///
-    /// Memory is one record and a small buffer. Fails with [`Error::Damaged`] when the log no longer
-    /// reaches back to `from`, or does not yet reach it: then it is not the log that `from` came from.
+    /// Memory is one record and a small buffer. Fails with [`Error::Damaged`] when the log no
+    /// longer reaches back to `from`, or does not yet reach it: then it is not the log that `from`
+    /// came from.
     pub fn replay(&self, from: LogPosition) -> Result<Replay> {
         self.check_usable()?;
         Replay::start(self, from)

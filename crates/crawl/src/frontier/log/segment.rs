@@ -1,8 +1,8 @@
 //! One segment file of the log: its bytes, and how they are checked.
 //!
-//! A segment is a header, synced before anything follows it, then frames without gaps. The checksum of
-//! a frame's header covers its position in the log: bytes that only look like a frame (a payload that
-//! quotes one, a block of another file) do not pass for one. All numbers are little endian;
+//! A segment is a header, synced before anything follows it, then frames without gaps. The checksum
+//! of a frame's header covers its position in the log: bytes that only look like a frame (a payload
+//! that quotes one, a block of another file) do not pass for one. All numbers are little endian;
 //! `docs/formats.md` has the tables.
 
 use std::path::{Path, PathBuf};
@@ -240,7 +240,8 @@ impl Segment {
         if cut_bytes > 0 {
             self.file.truncate(self.offset)?;
         }
-        // Also without a cut: these bytes may be in the system's memory only, and we now rely on them.
+        // Also without a cut: these bytes may be in the system's memory only, and we now rely on
+        // them.
         self.file.sync()?;
         Ok(Checked { file: self.file, records_end, is_marked, cut_bytes })
     }

@@ -1,12 +1,14 @@
 //! A small picture of a run in memory that says "surely not" to most keys it does not hold.
 //!
-//! A Bloom filter in blocks of one cache line. The block is chosen by the key's place in the order, so
-//! that building from a sorted run and asking in sorted order both walk through memory once. It relies on
-//! fingerprints being evenly spread; where they are not, it only says "surely not" less often.
+//! A Bloom filter in blocks of one cache line. The block is chosen by the key's place in the order,
+//! so that building from a sorted run and asking in sorted order both walk through memory once. It
+//! relies on fingerprints being evenly spread; where they are not, it only says "surely not" less
+//! often.
 
 /// Bits for each key, when memory allows.
 const KEY_BITS: u64 = 10;
-/// Bits set for each key: good between 2.5 and 10 bits per key, so that a filter can be halved twice.
+/// Bits set for each key: good between 2.5 and 10 bits per key, so that a filter can be halved
+/// twice.
 const PROBES: u32 = 3;
 const BLOCK_BITS: u64 = 512;
 const BLOCK_BYTES: u64 = BLOCK_BITS / 8;
@@ -20,9 +22,7 @@ pub(super) struct Filter(Vec<[u64; 8]>);
 impl Filter {
     /// An empty filter for so many keys, within so many bytes.
     pub(super) fn new(keys: u64, bytes_max: u64) -> Self {
-        let wished = (keys * KEY_BITS)
-            .div_ceil(BLOCK_BITS)
-            .next_multiple_of(HALVING_BLOCKS);
+        let wished = (keys * KEY_BITS).div_ceil(BLOCK_BITS).next_multiple_of(HALVING_BLOCKS);
         let most = bytes_max / BLOCK_BYTES / HALVING_BLOCKS * HALVING_BLOCKS;
         Self(vec![[0; 8]; wished.min(most) as usize])
     }
@@ -54,9 +54,7 @@ impl Filter {
             self.0.clear();
         }
         let pairs = self.0.chunks_exact(2);
-        self.0 = pairs
-            .map(|pair| std::array::from_fn(|at| pair[0][at] | pair[1][at]))
-            .collect();
+        self.0 = pairs.map(|pair| std::array::from_fn(|at| pair[0][at] | pair[1][at])).collect();
     }
 
     /// Blocks are in the order of keys: two neighbours cover what one of half as many would.
@@ -81,21 +79,14 @@ mod tests {
     #[test]
     fn a_filter_never_denies_a_key_and_denies_most_others() {
         let mut dice = Dice(5);
-        let keys: Vec<u64> = (0..20_000)
-            .map(|_| dice.roll())
-            .chain([0, u64::MAX])
-            .collect();
+        let keys: Vec<u64> = (0..20_000).map(|_| dice.roll()).chain([0, u64::MAX]).collect();
         let mut filter = Filter::new(keys.len() as u64, u64::MAX);
         keys.iter().for_each(|&key| filter.insert(key));
         let mut hopes_max = 300; // of 10,000; each halving allows for more
         loop {
             assert!(keys.iter().all(|&key| filter.may_hold(key)));
             let hopes = (0..10_000).filter(|_| filter.may_hold(dice.roll())).count();
-            assert!(
-                hopes <= hopes_max,
-                "{hopes} of 10,000 with {} bytes",
-                filter.bytes()
-            );
+            assert!(hopes <= hopes_max, "{hopes} of 10,000 with {} bytes", filter.bytes());
             if filter.bytes() == 0 {
                 break;
             }

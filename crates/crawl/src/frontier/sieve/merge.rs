@@ -1,7 +1,7 @@
 //! Making one run out of several, a bounded step at a time.
 //!
-//! The inputs stay in use until the output is whole. A merge that a crash interrupts is a file without a
-//! footer that nobody named: it is deleted, and the merge begins again.
+//! The inputs stay in use until the output is whole. A merge that a crash interrupts is a file
+//! without a footer that nobody named: it is deleted, and the merge begins again.
 
 use std::sync::Arc;
 
@@ -27,11 +27,7 @@ impl Merge {
             inputs.push(run.name());
             sources.push(Source::open(run.pages())?);
         }
-        Ok(Self {
-            inputs,
-            sources,
-            output,
-        })
+        Ok(Self { inputs, sources, output })
     }
 
     /// The run being written.
@@ -95,13 +91,7 @@ struct Source {
 
 impl Source {
     fn open(pages: Arc<Pages>) -> Result<Self> {
-        let mut source = Self {
-            pages,
-            page: 0,
-            bytes: Vec::new(),
-            keys: Vec::new(),
-            at: 0,
-        };
+        let mut source = Self { pages, page: 0, bytes: Vec::new(), keys: Vec::new(), at: 0 };
         source.load()?;
         Ok(source)
     }

@@ -1,18 +1,19 @@
 //! The sieve: exactly which urls were ever offered, as 64-bit fingerprints (step 4).
 //!
-//! New fingerprints gather in memory; a checkpoint writes them as a sorted run, and runs of like size
-//! are merged, so that each fingerprint is rewritten at most about once for each quadrupling of the set.
-//! In front of the runs stand a table of recently offered fingerprints, since most links of a page were
-//! on the page before, and a small filter per run. Both only save reads: the answer is always exact.
+//! New fingerprints gather in memory; a checkpoint writes them as a sorted run, and runs of like
+//! size are merged, so that each fingerprint is rewritten at most about once for each quadrupling
+//! of the set. In front of the runs stand a table of recently offered fingerprints, since most
+//! links of a page were on the page before, and a small filter per run. Both only save reads: the
+//! answer is always exact.
 //!
-//! - SIEVE-1: [`Sieve::insert`] says `true` exactly once per fingerprint. There is no "seen?" beside it
-//!   that a decision could be built on.
+//! - SIEVE-1: [`Sieve::insert`] says `true` exactly once per fingerprint. There is no "seen?"
+//!   beside it that a decision could be built on.
 //! - SIEVE-2: runs share no fingerprint, and never change once written.
-//! - SIEVE-3: the runs that a checkpoint returned stay on disk until the next one has been made durable
-//!   by the caller, who says so with [`Sieve::forget_superseded`].
+//! - SIEVE-3: the runs that a checkpoint returned stay on disk until the next one has been made
+//!   durable by the caller, who says so with [`Sieve::forget_superseded`].
 //!
-//! What was inserted after the last checkpoint is gone after a crash; the log has it, and replaying the
-//! log inserts it again. The caller checkpoints before memory grows (`checkpoint_changes_max`).
+//! What was inserted after the last checkpoint is gone after a crash; the log has it, and replaying
+//! the log inserts it again. The caller checkpoints before memory grows (`checkpoint_changes_max`).
 
 mod filter;
 mod merge;
@@ -63,8 +64,8 @@ pub struct Sieve {
 impl Sieve {
     /// Opens exactly these runs, as the last durable checkpoint named them; none is an empty sieve.
     ///
-    /// Reads and checks every byte of them. Run files in `dir` with other names are left over from a
-    /// crash and are deleted.
+    /// Reads and checks every byte of them. Run files in `dir` with other names are left over from
+    /// a crash and are deleted.
     pub fn open(dir: &Path, runs: &[RunName], limits: &Limits) -> Result<Self> {
         Self::open_on(Arc::new(RealDisk), dir, runs, limits)
     }
@@ -77,10 +78,7 @@ impl Sieve {
         limits: &Limits,
     ) -> Result<Self> {
         disk.create_dir(dir)?;
-        let last = run::names_in(&*disk, dir)?
-            .into_iter()
-            .chain(runs.iter().copied())
-            .max();
+        let last = run::names_in(&*disk, dir)?.into_iter().chain(runs.iter().copied()).max();
         let mut sieve = Self {
             filter_bytes_max: limits.sieve_filter_bytes_max,
             recent: Recent::default(),
@@ -113,9 +111,7 @@ impl Sieve {
             was_absent[wanted.place] = true;
             self.newest.insert(wanted.key);
         }
-        fingerprints
-            .iter()
-            .for_each(|&key| self.recent.remember(key));
+        fingerprints.iter().for_each(|&key| self.recent.remember(key));
         Ok(was_absent)
     }
 
@@ -138,11 +134,11 @@ impl Sieve {
         self.len() == 0
     }
 
-    /// Writes what is new as a run and merges a bounded step further; returns the runs that now make up
-    /// the set, all of them durable.
+    /// Writes what is new as a run and merges a bounded step further; returns the runs that now
+    /// make up the set, all of them durable.
     ///
-    /// A merge works for as many checkpoints as it takes, and its inputs count until it is done. After
-    /// an error the sieve writes nothing more: a failed sync is not tried again.
+    /// A merge works for as many checkpoints as it takes, and its inputs count until it is done.
+    /// After an error the sieve writes nothing more: a failed sync is not tried again.
     pub fn checkpoint(&mut self) -> Result<Vec<RunName>> {
         self.check_usable()?;
         self.failed = true; // until all of it went well
@@ -165,10 +161,7 @@ impl Sieve {
 
     fn check_usable(&self) -> Result<()> {
         if self.failed {
-            let what = format!(
-                "{}: the sieve is closed since a write failed",
-                self.dir.display()
-            );
+            let what = format!("{}: the sieve is closed since a write failed", self.dir.display());
             return Err(Error::Stopped(what));
         }
         Ok(())
@@ -210,26 +203,17 @@ impl Sieve {
     }
 
     fn add(&mut self, run: Run) {
-        let place = self
-            .runs
-            .partition_point(|other| other.count() > run.count());
+        let place = self.runs.partition_point(|other| other.count() > run.count());
         self.runs.insert(place, run);
         self.fit_filters();
     }
 
     /// Halves the largest filter until all of them together are within their maximum.
     fn fit_filters(&mut self) {
-        while self
-            .runs
-            .iter()
-            .map(|run| run.filter().bytes())
-            .sum::<u64>()
-            > self.filter_bytes_max
+        while self.runs.iter().map(|run| run.filter().bytes()).sum::<u64>() > self.filter_bytes_max
         {
             let largest = self.runs.iter_mut().max_by_key(|run| run.filter().bytes());
-            largest
-                .expect("filters with bytes belong to runs")
-                .halve_filter();
+            largest.expect("filters with bytes belong to runs").halve_filter();
         }
     }
 
@@ -240,10 +224,7 @@ impl Sieve {
                 tiers.entry(tier(run.count())).or_default().push(place);
             }
         }
-        for places in tiers
-            .into_values()
-            .filter(|places| places.len() >= TIER_RUNS)
-        {
+        for places in tiers.into_values().filter(|places| places.len() >= TIER_RUNS) {
             let count = places.iter().map(|&place| self.runs[place].count()).sum();
             let writer = self.begin_run(count)?;
             let inputs = places.iter().map(|&place| &self.runs[place]);
@@ -282,9 +263,8 @@ impl Sieve {
     }
 }
 
-/// The size class of a run: a merge of [`TIER_RUNS`] of one tier, the lowest aside, is in a higher one.
+/// The size class of a run: a merge of [`TIER_RUNS`] of one tier, the lowest aside, is in a higher
+/// one.
 fn tier(count: u64) -> u32 {
-    (count / TIER_KEYS)
-        .checked_ilog(TIER_RUNS as u64)
-        .map_or(0, |tier| tier + 1)
+    (count / TIER_KEYS).checked_ilog(TIER_RUNS as u64).map_or(0, |tier| tier + 1)
 }

@@ -3,14 +3,16 @@
 /// Places in the table: 512 KiB.
 const PLACES: usize = 1 << 16;
 
-/// A table with one place per low 16 bits; the last one there wins. It holds members of the set only.
+/// A table with one place per low 16 bits; the last one there wins. It holds members of the set
+/// only.
 #[derive(Debug)]
 pub(super) struct Recent(Box<[u64]>);
 
 impl Default for Recent {
     fn default() -> Self {
         let mut places = vec![0; PLACES].into_boxed_slice();
-        // An empty place holds a key that belongs to another place, so that no key is ever found in it.
+        // An empty place holds a key that belongs to another place, so that no key is ever found in
+        // it.
         places[0] = 1;
         Self(places)
     }

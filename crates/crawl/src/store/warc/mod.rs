@@ -13,4 +13,6 @@ pub use reader::{Record, WarcReader};
 pub use writer::WarcSink;
 
 #[cfg(test)]
+mod outside_tests;
+#[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 //!
 //! Gzip files must have one member per record, as the standard recommends and random access needs; plain
 //! files are read as well. A record is given out only when it is whole: header, block of the length it
-//! declares, the two empty lines behind it, and for gzip the checksum and the end of the member. Anything
+//! declares, the empty lines behind it, and for gzip the checksum and the end of the member. Anything
 //! else is [`Error::Damaged`] with the offset of the record, after which the reader gives nothing more.
 //! Digests are compared when asked for, by [`Record::check_digests`].
 //!
@@ -216,12 +216,21 @@ fn read_whole(
         let there = block.len();
         return Err(Fault::Damaged(format!("the block ends after {there} of {bytes} bytes")));
     }
-    let mut end = Vec::new();
-    from.take(4).read_to_end(&mut end)?;
-    if end != b"\r\n\r\n" {
-        return Err("no two empty lines behind the block".into());
-    }
+    skip_empty_lines(from)?;
     Ok((head, block))
+}
+
+/// Two empty lines end a record. Some writers leave one out behind an empty block; none is damage.
+fn skip_empty_lines(from: &mut impl BufRead) -> Result<(), Fault> {
+    let mut skipped = 0;
+    while skipped < 4 && matches!(from.fill_buf()?, [b'\r' | b'\n', ..]) {
+        from.consume(1);
+        skipped += 1;
+    }
+    if skipped < 2 {
+        return Err("no empty lines behind the block".into());
+    }
+    Ok(())
 }
 
 fn read_head(from: &mut impl BufRead) -> Result<Head, Fault> {
