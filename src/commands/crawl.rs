@@ -20,6 +20,9 @@ pub fn crawl(args: CrawlArgs) -> Result<Exit> {
     let mut config = gather(&args, &console)?;
     tell_skipped(&config, &console);
     let dir = directory_of(&config)?;
+    if !dry_run {
+        refuse_if_in_use(&dir)?;
+    }
     if fresh && !dry_run {
         set_aside(&dir, &console)?;
     }
@@ -107,19 +110,23 @@ fn tell_changes(earlier: &Config, config: &Config, dir: &Path, console: &Console
     Ok(())
 }
 
+/// Whoever runs there has the say.
+fn refuse_if_in_use(dir: &Path) -> Result<()> {
+    if !directory::in_use(dir) {
+        return Ok(());
+    }
+    let dir = shown(dir);
+    Err(usage(format!(
+        "{dir} is in use by another larm; `larm status {dir}` shows it, `larm stop {dir}` ends it"
+    )))
+}
+
 /// Renames an existing crawl directory, so that nothing is ever deleted.
 fn set_aside(dir: &Path, console: &Console) -> Result<()> {
     if !dir.exists() {
         return Ok(());
     }
     directory::identify(dir)?;
-    if directory::in_use(dir) {
-        return Err(usage(format!(
-            "{} is in use by another larm; end it first: larm stop {}",
-            dir.display(),
-            shown(dir)
-        )));
-    }
     let name = |number: u32| PathBuf::from(format!("{}.old-{number}", dir.display()));
     let aside = (1..).map(name).find(|path| !path.exists()).expect("numbers do not run out");
     std::fs::rename(dir, &aside)
