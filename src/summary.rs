@@ -57,7 +57,8 @@ impl Report<'_> {
     fn write(&self, out: &mut String) -> std::fmt::Result {
         let summary = self.summary;
         writeln!(out, "{}", self.paint.bold(&self.headline()))?;
-        let sitemaps = self.handle.status(0).frontier.totals.sitemaps;
+        let counted = self.handle.status(0).frontier.totals.answered;
+        let sitemaps = (summary.fetched + summary.redirects).saturating_sub(counted);
         self.row(out, "pages", &pages(summary, sitemaps))?;
         self.row(out, "statuses", &listed(&summary.statuses))?;
         self.row(out, "skipped", &self.skipped())?;

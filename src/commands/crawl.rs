@@ -30,7 +30,7 @@ pub fn crawl(args: CrawlArgs) -> Result<Exit> {
         go_on_from(&mut config, earlier, &dir, &console)?;
     }
     if config.seeds.is_empty() {
-        return Err(usage("nothing to crawl: name a URL, or a file of them with -i"));
+        return Err(nothing_to_crawl(&config));
     }
     consent::check(&config)?;
     if dry_run {
@@ -69,11 +69,20 @@ fn gather(args: &CrawlArgs, console: &Console) -> Result<Config> {
 }
 
 fn directory_of(config: &Config) -> Result<PathBuf> {
-    config.directory().ok_or_else(|| {
-        usage(
-            "nothing to crawl: name a URL, or a file of them with -i, or a crawl directory with -o",
+    config.directory().ok_or_else(|| nothing_to_crawl(config))
+}
+
+/// `--jsonl example.com` takes the URL for its file: easy to type, hard to see.
+fn nothing_to_crawl(config: &Config) -> anyhow::Error {
+    let taken = config.settings.jsonl.as_deref().filter(|path| !file::is_dash(path));
+    let hint = taken.map(|path| {
+        let path = path.display();
+        format!(
+            " (`{path}` was taken for the file of --jsonl; put the URL first, or write --jsonl=-)"
         )
-    })
+    });
+    let hint = hint.unwrap_or_default();
+    usage(format!("nothing to crawl: name a URL, or a file of them with -i{hint}"))
 }
 
 fn tell_skipped(config: &Config, console: &Console) {
