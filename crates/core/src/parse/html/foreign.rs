@@ -58,13 +58,16 @@ impl Open {
     }
 }
 
+const AROUND: usize = Tag::COUNT + 64;
+
 /// The open elements that matter.
 #[derive(Debug)]
 pub(super) struct Foreign {
     /// From the outermost `svg` or `math` on; empty outside foreign content.
     stack: Vec<Open>,
-    /// How many HTML elements of each name are open around that.
-    around: [u32; Tag::COUNT],
+    /// How many HTML elements of each name are open around that; names that larm does not know share
+    /// a few places by their hashes.
+    around: [u32; AROUND],
     depth_max: usize,
     is_cut: bool,
 }
@@ -74,7 +77,7 @@ impl Foreign {
         let depth_max = usize::try_from(depth_max).unwrap_or(usize::MAX);
         Self {
             stack: Vec::new(),
-            around: [0; Tag::COUNT],
+            around: [0; AROUND],
             depth_max,
             is_cut: false,
         }
@@ -113,13 +116,15 @@ impl Foreign {
         namespace
     }
 
-    /// Takes an end tag; gives the namespace whose rules it followed.
+    /// Takes an end tag; gives the namespace of what it closed.
     pub fn end(&mut self, tag: Tag, name: &str) -> Namespace {
         let namespace = self.namespace();
-        match namespace {
-            Namespace::Html => self.html_end(tag, name),
-            _ if matches!(tag, Tag::P | Tag::Br) => self.break_out(),
-            _ => self.foreign_end(tag, name),
+        if namespace == Namespace::Html {
+            self.html_end(tag, name);
+        } else if matches!(tag, Tag::P | Tag::Br) {
+            self.break_out();
+        } else if self.foreign_end(tag, name) {
+            return Namespace::Html;
         }
         namespace
     }
@@ -156,56 +161,66 @@ impl Foreign {
         if is_foreign || !self.is_outside() {
             self.push(start.name, namespace, Point::None);
         } else {
-            self.around[start.tag as usize] += 1;
+            self.around[place(start.tag, start.name)] += 1;
         }
         namespace
     }
 
     fn html_end(&mut self, tag: Tag, name: &str) {
         if self.is_outside() {
-            let open = &mut self.around[tag as usize];
+            let open = &mut self.around[place(tag, name)];
             *open = open.saturating_sub(1);
-            return;
+        } else {
+            self.close_html(self.stack.len(), hash(name));
         }
-        self.close_html(self.stack.len(), hash(name));
     }
 
     /// Closes the HTML element of that name below `top`, if no border is in between.
-    fn close_html(&mut self, top: usize, name: u64) {
+    fn close_html(&mut self, top: usize, name: u64) -> bool {
         let inner = self.stack[..top]
             .iter()
             .rposition(Open::is_border)
             .map_or(0, |at| at + 1);
-        let found = self.stack[inner..top]
-            .iter()
-            .rposition(|open| !open.is_foreign() && open.name == name);
-        if let Some(found) = found {
-            self.stack.truncate(inner + found);
-        }
+        let is_wanted = |open: &Open| !open.is_foreign() && open.name == name;
+        let found = self.stack[inner..top].iter().rposition(is_wanted);
+        self.stack
+            .truncate(found.map_or(self.stack.len(), |found| inner + found));
+        found.is_some()
     }
 
     /// Section 13.2.6.5, "any other end tag": the nearest foreign element of that name; else the
-    /// HTML around may close, and everything in it.
-    fn foreign_end(&mut self, tag: Tag, name: &str) {
-        let name = hash(name);
+    /// HTML around may close, and everything in it. Tells whether it was that.
+    fn foreign_end(&mut self, tag: Tag, name: &str) -> bool {
+        let hashed = hash(name);
         let run = self
             .stack
             .iter()
             .rposition(|open| !open.is_foreign())
             .map_or(0, |at| at + 1);
-        if let Some(found) = self.stack[run..].iter().rposition(|open| open.name == name) {
+        if let Some(found) = self.stack[run..]
+            .iter()
+            .rposition(|open| open.name == hashed)
+        {
             self.stack.truncate(run + found);
-            return;
+            return false;
         }
-        if self.stack[run..].iter().any(Open::is_border) {
-            return;
+        let is_closed_in = self.stack[run..].iter().any(Open::is_border);
+        match run {
+            _ if is_closed_in => false,
+            0 => self.close_around(tag, name),
+            _ => self.close_html(run, hashed),
         }
-        if run > 0 {
-            self.close_html(run, name);
-        } else if self.around[tag as usize] > 0 && !matches!(tag, Tag::Body | Tag::Html) {
+    }
+
+    fn close_around(&mut self, tag: Tag, name: &str) -> bool {
+        let open = &mut self.around[place(tag, name)];
+        // The ends of the body and the page close nothing yet.
+        let closes = *open > 0 && !matches!(tag, Tag::Body | Tag::Html);
+        if closes {
+            *open -= 1;
             self.stack.clear();
-            self.around[tag as usize] -= 1;
         }
+        closes
     }
 
     /// Closes foreign elements until HTML may stand here.
@@ -230,6 +245,13 @@ impl Foreign {
             namespace,
             point,
         });
+    }
+}
+
+fn place(tag: Tag, name: &str) -> usize {
+    match tag {
+        Tag::Other => Tag::COUNT + hash(name) as usize % (AROUND - Tag::COUNT),
+        _ => tag as usize,
     }
 }
 
