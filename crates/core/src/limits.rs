@@ -48,20 +48,10 @@ impl fmt::Display for LimitError {
         match self {
             Self::Unknown(name) => write!(f, "there is no limit named `{name}`"),
             Self::Zero(name) => {
-                write!(
-                    f,
-                    "limit `{name}` cannot be 0: nothing is unlimited, set a number"
-                )
+                write!(f, "limit `{name}` cannot be 0: nothing is unlimited, set a number")
             }
-            Self::AboveCeiling {
-                name,
-                value,
-                ceiling,
-            } => {
-                write!(
-                    f,
-                    "limit `{name}` = {value} is above its ceiling of {ceiling}"
-                )
+            Self::AboveCeiling { name, value, ceiling } => {
+                write!(f, "limit `{name}` = {value} is above its ceiling of {ceiling}")
             }
             Self::Conflict(why) => f.write_str(why),
         }
@@ -131,11 +121,7 @@ fn check(name: &'static str, value: u64, ceiling: u64) -> Result<(), LimitError>
         return Err(LimitError::Zero(name));
     }
     if value > ceiling {
-        return Err(LimitError::AboveCeiling {
-            name,
-            value,
-            ceiling,
-        });
+        return Err(LimitError::AboveCeiling { name, value, ceiling });
     }
     Ok(())
 }
@@ -165,8 +151,6 @@ limits! {
     link_text_bytes_max = 256, ceiling 64 * KIB, "the text is cut", "page.anchor_truncated";
     #[doc = "Bytes of text kept of one page."]
     page_text_bytes_max = MIB, ceiling 64 * MIB, "the text is cut, with a note", "page.text_truncated";
-    #[doc = "Bytes kept of a page's title, and of its description."]
-    page_meta_bytes_max = 2 * KIB, ceiling MIB, "they are cut, with a note", "page.meta_truncated";
     #[doc = "Open elements that the parser keeps track of."]
     page_nesting_max = 512, ceiling 64 * KIB, "deeper elements count as siblings", "page.nesting_truncated";
     #[doc = "Bytes of a body as sent."]
@@ -314,20 +298,13 @@ mod tests {
         for info in Limits::TABLE {
             assert_eq!(limits.set(info.name, info.ceiling), Ok(()), "{}", info.name);
             assert_eq!(limits.get(info.name), Some(info.ceiling));
-            assert!(
-                limits.set(info.name, info.ceiling + 1).is_err(),
-                "{}",
-                info.name
-            );
+            assert!(limits.set(info.name, info.ceiling + 1).is_err(), "{}", info.name);
         }
     }
 
     #[test]
     fn a_byte_budget_below_one_body_is_a_conflict() {
-        let limits = Limits {
-            bodies_bytes_max: 1,
-            ..Limits::default()
-        };
+        let limits = Limits { bodies_bytes_max: 1, ..Limits::default() };
         assert!(matches!(limits.validate(), Err(LimitError::Conflict(_))));
     }
 }

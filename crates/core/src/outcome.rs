@@ -87,10 +87,7 @@ pub struct Failure {
 impl Failure {
     /// A failure of `class`, described by `detail`.
     pub fn new(class: FailureClass, detail: impl Into<String>) -> Self {
-        Self {
-            class,
-            detail: detail.into(),
-        }
+        Self { class, detail: detail.into() }
     }
 }
 
@@ -199,11 +196,7 @@ impl FailureClass {
             Self::RobotsUnreachable => (Blame::Host, 15_000, 3),
             Self::CrawlDelayTooLong => (Blame::HostForGood, 0, 1),
         };
-        RetryRule {
-            blame,
-            first_delay_ms,
-            growth,
-        }
+        RetryRule { blame, first_delay_ms, growth }
     }
 
     /// The wait before try number `failures + 1`, after `failures` failures in a row.
@@ -247,9 +240,7 @@ mod tests {
 
     #[test]
     fn refused_connections_use_up_their_chances_within_thirty_seconds() {
-        let total: u64 = (1..=3)
-            .map(|n| FailureClass::Refused.delay_ms(n, u64::MAX))
-            .sum();
+        let total: u64 = (1..=3).map(|n| FailureClass::Refused.delay_ms(n, u64::MAX)).sum();
         assert!(total <= 30_000, "{total}");
     }
 

@@ -205,9 +205,7 @@ pub fn resolve(
             let encode = |query: &str| -> Cow<'static, [u8]> {
                 legacy.output_encoding().encode(query).0.into_owned().into()
             };
-            options
-                .encoding_override(Some(&|query| encode(query)))
-                .parse(text)
+            options.encoding_override(Some(&|query| encode(query))).parse(text)
         }
         None => options.parse(text),
     };
@@ -221,11 +219,7 @@ pub fn seed(text: &str, rules: &UrlRules) -> Result<CrawlUrl, UrlError> {
         return Err(UrlError::Empty);
     }
     let has_scheme = text.contains("://");
-    let with_scheme = if has_scheme {
-        text.to_owned()
-    } else {
-        format!("https://{text}")
-    };
+    let with_scheme = if has_scheme { text.to_owned() } else { format!("https://{text}") };
     canonicalise(resolve(&with_scheme, None, None)?, rules)
 }
 
@@ -259,8 +253,7 @@ fn drop_invisible_parts(url: &mut Url) -> Result<(), UrlError> {
     let host = url.host_str().ok_or(UrlError::NoHost)?;
     if let Some(name) = host.strip_suffix('.') {
         let name = name.to_owned();
-        url.set_host(Some(&name))
-            .map_err(|error| UrlError::Invalid(error.to_string()))?;
+        url.set_host(Some(&name)).map_err(|error| UrlError::Invalid(error.to_string()))?;
     }
     Ok(())
 }
@@ -273,19 +266,14 @@ fn strip_path_sessions(path: &str, rules: &UrlRules) -> String {
     let kept = path.split('/').map(|segment| {
         let mut parts = segment.split(';');
         let first = parts.next().unwrap_or_default().to_owned();
-        parts
-            .filter(|part| !is_dropped(part, rules))
-            .fold(first, |kept, part| kept + ";" + part)
+        parts.filter(|part| !is_dropped(part, rules)).fold(first, |kept, part| kept + ";" + part)
     });
     kept.collect::<Vec<_>>().join("/")
 }
 
 fn canonical_query(query: &str, rules: &UrlRules) -> Option<String> {
     let query = normal_escapes(query);
-    let mut pairs: Vec<&str> = query
-        .split('&')
-        .filter(|pair| !is_dropped(pair, rules))
-        .collect();
+    let mut pairs: Vec<&str> = query.split('&').filter(|pair| !is_dropped(pair, rules)).collect();
     if rules.sort_query {
         pairs.sort_by_key(|pair| pair.split('=').next());
     }
@@ -295,17 +283,14 @@ fn canonical_query(query: &str, rules: &UrlRules) -> Option<String> {
 
 fn is_dropped(pair: &str, rules: &UrlRules) -> bool {
     let name = pair.split('=').next().unwrap_or_default();
-    rules
-        .drop_params
-        .iter()
-        .any(|dropped| match dropped.strip_suffix('*') {
-            Some(start) => {
-                name.len() >= start.len()
-                    && name.is_char_boundary(start.len())
-                    && name[..start.len()].eq_ignore_ascii_case(start)
-            }
-            None => name.eq_ignore_ascii_case(dropped),
-        })
+    rules.drop_params.iter().any(|dropped| match dropped.strip_suffix('*') {
+        Some(start) => {
+            name.len() >= start.len()
+                && name.is_char_boundary(start.len())
+                && name[..start.len()].eq_ignore_ascii_case(start)
+        }
+        None => name.eq_ignore_ascii_case(dropped),
+    })
 }
 
 /// Decodes escapes of characters that need none (RFC 3986 section 6.2.2.2) and writes the others in
@@ -353,52 +338,26 @@ mod tests {
     use super::*;
 
     fn canonical(text: &str) -> String {
-        canonicalise(Url::parse(text).unwrap(), &UrlRules::default())
-            .unwrap()
-            .to_string()
+        canonicalise(Url::parse(text).unwrap(), &UrlRules::default()).unwrap().to_string()
     }
 
     #[test]
     fn variants_of_one_page_become_one_url() {
         let rows = [
             ("empty path", "http://h?id=1", "http://h/?id=1"),
-            (
-                "case of scheme and host",
-                "HTTP://ExAmple.COM/Path",
-                "http://example.com/Path",
-            ),
+            ("case of scheme and host", "HTTP://ExAmple.COM/Path", "http://example.com/Path"),
             ("default port", "https://h:443/", "https://h/"),
             ("dot segments", "http://h/a/./b/../c", "http://h/a/c"),
             ("fragment", "http://h/a#top", "http://h/a"),
             ("user info", "http://user:secret@h/a", "http://h/a"),
-            (
-                "unreserved escapes",
-                "http://h/%7Euser/%41",
-                "http://h/~user/A",
-            ),
+            ("unreserved escapes", "http://h/%7Euser/%41", "http://h/~user/A"),
             ("escapes in capitals", "http://h/%c3%a9", "http://h/%C3%A9"),
             ("empty query", "http://h/?", "http://h/"),
-            (
-                "tracking",
-                "http://h/?a=1&utm_source=x&b=2",
-                "http://h/?a=1&b=2",
-            ),
+            ("tracking", "http://h/?a=1&utm_source=x&b=2", "http://h/?a=1&b=2"),
             ("only tracking", "http://h/?fbclid=x", "http://h/"),
-            (
-                "session in the path",
-                "http://h/a;jsessionid=1F?b",
-                "http://h/a?b",
-            ),
-            (
-                "dot behind the host",
-                "http://example.com./",
-                "http://example.com/",
-            ),
-            (
-                "order of the query is kept",
-                "http://h/?b=1&a=2",
-                "http://h/?b=1&a=2",
-            ),
+            ("session in the path", "http://h/a;jsessionid=1F?b", "http://h/a?b"),
+            ("dot behind the host", "http://example.com./", "http://example.com/"),
+            ("order of the query is kept", "http://h/?b=1&a=2", "http://h/?b=1&a=2"),
         ];
         for (name, text, expected) in rows {
             assert_eq!(canonical(text), expected, "{name}");
@@ -407,12 +366,7 @@ mod tests {
 
     #[test]
     fn an_escape_behind_a_bare_percent_stays() {
-        for text in [
-            "http://h/%%34%31",
-            "http://h/%4%31",
-            "http://h/?100%",
-            "http://h/%",
-        ] {
+        for text in ["http://h/%%34%31", "http://h/%4%31", "http://h/?100%", "http://h/%"] {
             let once = canonical(text);
             assert_eq!(canonical(&once), once, "{text}");
         }
@@ -421,24 +375,14 @@ mod tests {
     #[test]
     fn a_seed_needs_no_scheme() {
         let rules = UrlRules::default();
-        assert_eq!(
-            seed("example.com", &rules).unwrap().as_str(),
-            "https://example.com/"
-        );
-        assert_eq!(
-            seed(" h:8080/x ", &rules).unwrap().as_str(),
-            "https://h:8080/x"
-        );
+        assert_eq!(seed("example.com", &rules).unwrap().as_str(), "https://example.com/");
+        assert_eq!(seed(" h:8080/x ", &rules).unwrap().as_str(), "https://h:8080/x");
         assert_eq!(seed("", &rules), Err(UrlError::Empty));
     }
 
     #[test]
     fn parts_of_a_url() {
-        let url = seed(
-            "http://a.b.example.co.uk:8080/p/q?r=s",
-            &UrlRules::default(),
-        )
-        .unwrap();
+        let url = seed("http://a.b.example.co.uk:8080/p/q?r=s", &UrlRules::default()).unwrap();
         assert_eq!(url.origin(), "http://a.b.example.co.uk:8080");
         assert_eq!(url.host(), "a.b.example.co.uk");
         assert_eq!(url.site(), "example.co.uk");

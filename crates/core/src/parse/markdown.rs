@@ -392,7 +392,7 @@ fn paragraph(tag: Tag) -> usize {
 /// Keeps characters of a text from being taken for markup.
 fn escape(word: &str, begins_line: bool) -> String {
     let mut out = String::with_capacity(word.len());
-    if begins_line && matches!(word, "-" | "+" | ">") || begins_line && word.starts_with('#') {
+    if begins_line && (matches!(word, "-" | "+" | ">") || word.starts_with('#')) {
         out.push('\\');
     }
     for c in word.chars() {

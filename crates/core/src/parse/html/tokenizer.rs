@@ -74,6 +74,7 @@ pub(in crate::parse) struct Tokenizer<'a> {
     source: &'a str,
     at: usize,
     mode: Mode,
+    tag_at: usize,
     attributes: Attributes<'a>,
 }
 
@@ -87,6 +88,7 @@ impl<'a> Tokenizer<'a> {
             source,
             at: 0,
             mode: Mode::Data,
+            tag_at: 0,
             attributes,
         }
     }
@@ -99,6 +101,11 @@ impl<'a> Tokenizer<'a> {
     /// Attributes of the start tag that `next` gave last.
     pub fn attributes(&self) -> &Attributes<'a> {
         &self.attributes
+    }
+
+    /// Where the last start tag begins.
+    pub fn tag_at(&self) -> usize {
+        self.tag_at
     }
 
     /// The next token. `cdata` tells whether `<![CDATA[` counts here, as it does in foreign content.
@@ -153,6 +160,7 @@ impl<'a> Tokenizer<'a> {
     }
 
     fn start_tag(&mut self) -> Option<Token<'a>> {
+        self.tag_at = self.at;
         let name = self.name(1);
         self.attributes.present = 0;
         let attributes = &mut self.attributes;
