@@ -199,6 +199,28 @@ impl FailureClass {
         RetryRule { blame, first_delay_ms, growth }
     }
 
+    /// Whether the host could not be talked to at all, as opposed to one that answered something.
+    /// Its robots.txt counts as the host: without it there is nothing to ask for.
+    pub fn is_connection_level(self) -> bool {
+        match self {
+            Self::Dns
+            | Self::ForbiddenAddress
+            | Self::Refused
+            | Self::Unroutable
+            | Self::ConnectTimeout
+            | Self::Tls
+            | Self::RobotsUnreachable => true,
+            Self::FirstByteTimeout
+            | Self::Reset
+            | Self::Protocol
+            | Self::BodyBroken
+            | Self::TooManyRequests
+            | Self::Unavailable
+            | Self::ServerError
+            | Self::CrawlDelayTooLong => false,
+        }
+    }
+
     /// The wait before try number `failures + 1`, after `failures` failures in a row.
     pub fn delay_ms(self, failures: u32, ceiling_ms: u64) -> u64 {
         let rule = self.retry();

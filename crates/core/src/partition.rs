@@ -12,9 +12,7 @@ pub const PARTITIONS: u16 = 1024;
 /// The partition of a site (`CrawlUrl::site`): XXH3-64 of its bytes, modulo the count, below
 /// `partitions`. With no partitions there is only number 0.
 pub fn partition(site: &str, partitions: u16) -> u16 {
-    let number = xxh3_64(site.as_bytes())
-        .checked_rem(u64::from(partitions))
-        .unwrap_or(0);
+    let number = xxh3_64(site.as_bytes()).checked_rem(u64::from(partitions)).unwrap_or(0);
     u16::try_from(number).expect("a remainder is below its u16 divisor")
 }
 
@@ -42,10 +40,7 @@ mod tests {
         for i in 0..16_000 {
             sites[usize::from(partition(&format!("site{i}.example"), 16))] += 1;
         }
-        assert!(
-            sites.iter().all(|count| (850..1150).contains(count)),
-            "{sites:?}"
-        );
+        assert!(sites.iter().all(|count| (850..1150).contains(count)), "{sites:?}");
     }
 
     #[test]

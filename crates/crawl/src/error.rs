@@ -55,7 +55,9 @@ impl Error {
         match self {
             Self::Io { source, .. } => matches!(
                 source.kind(),
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+                io::ErrorKind::StorageFull
+                    | io::ErrorKind::QuotaExceeded
+                    | io::ErrorKind::FileTooLarge
             ),
             Self::Store { what, .. } => what.contains("No space left"),
             _ => false,

@@ -1,10 +1,43 @@
 //! The larm crawler as a library: everything that waits.
+//!
+//! ```no_run
+//! use larm_core::url::{UrlRules, seed};
+//! use larm_crawl::{Crawl, Plan};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let seeds = vec![seed("example.com", &UrlRules::default())?];
+//! let summary = Crawl::new(Plan::new("example.larm", seeds)).run().await?;
+//! assert!(summary.fetched > 0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The path of one URL is [`pipeline::process`]; start reading there. `ARCHITECTURE.md` has the map.
 
+pub mod change;
 pub mod clock;
+pub mod control;
+mod crawl;
+pub mod directory;
+pub mod disk;
+mod engine;
 pub mod error;
+pub mod explain;
 pub mod fetch;
 pub mod frontier;
+pub mod handle;
+pub mod housekeeping;
+pub mod line;
+pub mod pipeline;
+pub mod plan;
+mod report;
 pub mod robots;
+pub mod rules;
 pub mod store;
+mod writer;
 
+pub use crawl::{Crawl, Running};
 pub use error::{Error, Result};
+pub use handle::{Handle, Phase, Status};
+pub use plan::{Keep, Plan, Selection};
+pub use store::{Sink, Summary, Visit};

@@ -1,7 +1,22 @@
 //! The robots cache (step 6): the only maker of a [`Permit`].
+//!
+//! robots.txt is asked for right before each fetch, from a cache that holds it for a day at most. When it
+//! is not there, the lease is spent on fetching it, paced like any other request, and the URL goes back
+//! to its place. Redirects of a robots.txt are errands of the host that they lead to.
+//!
+//! - ROBOTS-1: a [`Permit`] is made here only, from a lease, after the rules of its origin said yes.
+//! - ROBOTS-2: what cannot be reached forbids everything (RFC 9309 section 2.3.1.4); what is absent
+//!   (4xx) forbids nothing (section 2.3.1.3). 429 counts as not reached: it asks for patience.
 
-use crate::frontier::Lease;
-use larm_core::url::CrawlUrl;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use larm_core::robots::Robots;
+use larm_core::url::{self, CrawlUrl, UrlRules};
+use larm_core::{Failure, FailureClass, Limits, Millis};
+
+use crate::fetch::{Fetched, retry_after_ms};
+use crate::frontier::{Errand, Learnt, Lease, RobotsRow, RobotsRules};
 
 /// Leave to send one request: made from a lease, after robots.txt was asked.
 ///
@@ -9,6 +24,7 @@ use larm_core::url::CrawlUrl;
 #[derive(Debug)]
 pub struct Permit {
     lease: Lease,
+    address: std::net::IpAddr,
     url: CrawlUrl,
 }
 
@@ -16,6 +32,11 @@ impl Permit {
     /// What may be fetched: the lease's own URL, or the robots.txt that speaks for it.
     pub fn url(&self) -> &CrawlUrl {
         &self.url
+    }
+
+    /// The address to connect to, and no other.
+    pub fn address(&self) -> std::net::IpAddr {
+        self.address
     }
 
     /// The lease this permit was made from.
@@ -31,6 +52,195 @@ impl Permit {
     /// A permit for tests of what comes after it.
     #[cfg(test)]
     pub(crate) fn for_test(url: CrawlUrl, address: std::net::IpAddr) -> Self {
-        Self { lease: Lease::for_test(url.clone(), address), url }
+        Self { lease: Lease::for_test(url.clone(), address), address, url }
     }
+}
+
+/// What robots.txt says to a lease.
+#[derive(Debug)]
+pub enum Answer {
+    /// Go ahead.
+    Yes(Permit),
+    /// No, because of this line.
+    No(Lease, String),
+    /// Not known: fetch this robots.txt first.
+    Ask(Permit),
+}
+
+/// What a fetched robots.txt comes to.
+#[derive(Debug)]
+pub enum Reading {
+    /// Rules for its origin.
+    Rules(RobotsRules),
+    /// To be found there.
+    Elsewhere(CrawlUrl),
+    /// Cannot be had now.
+    Unreachable(Failure, Option<u64>),
+}
+
+/// The rules of the origins met so far, parsed.
+pub struct RobotsCache {
+    agent: String,
+    obey: bool,
+    limits: Arc<Limits>,
+    parsed: Mutex<Parsed>,
+}
+
+#[derive(Default)]
+struct Parsed {
+    rules: HashMap<Box<str>, Arc<Entry>>,
+    oldest_first: VecDeque<Box<str>>,
+}
+
+struct Entry {
+    robots: Robots,
+    at: Millis,
+}
+
+impl RobotsCache {
+    /// A cache for the product token `agent`. With `obey` off, every answer is yes.
+    pub fn new(agent: &str, obey: bool, limits: Arc<Limits>) -> Self {
+        Self { agent: agent.to_owned(), obey, limits, parsed: Mutex::default() }
+    }
+
+    /// Turns a lease into a permit, if the rules of its origin allow that. `stored` looks up rules
+    /// that are not in memory.
+    pub fn answer<E>(
+        &self,
+        lease: Lease,
+        address: std::net::IpAddr,
+        now: Millis,
+        stored: impl FnOnce(&str) -> Result<Option<RobotsRow>, E>,
+    ) -> Result<Answer, E> {
+        let own_rules_apply = !matches!(lease.errand(), Errand::Robots { .. });
+        if !self.obey || !own_rules_apply {
+            return Ok(Answer::Yes(permit(lease, address)));
+        }
+        let Some(entry) = self.entry(lease.url().origin(), now, stored)? else {
+            return Ok(Answer::Ask(permit_for_robots(lease, address)));
+        };
+        let verdict = entry.robots.judge(&self.agent, lease.url().path_and_query());
+        if verdict.allowed {
+            return Ok(Answer::Yes(permit(lease, address)));
+        }
+        let line = verdict.line.map(|line| format!(" (line {line})")).unwrap_or_default();
+        let rule = verdict.rule.map(|rule| rule.into_owned()).unwrap_or_default();
+        Ok(Answer::No(lease, format!("{rule}{line}")))
+    }
+
+    /// What the answer to a request for a robots.txt comes to.
+    pub fn read(
+        &self,
+        asked: &CrawlUrl,
+        hops: u8,
+        answer: &Result<Fetched, Failure>,
+        now: Millis,
+    ) -> Reading {
+        let fetched = match answer {
+            Ok(fetched) => fetched,
+            Err(failure) => return unreachable(failure),
+        };
+        match fetched.status {
+            200..=299 => {
+                let mut body = fetched.decoded(&self.limits).bytes.into_owned();
+                // One byte more than is read: the parser then knows that the last line was cut.
+                let kept = usize::try_from(self.limits.robots_bytes_max + 1).unwrap_or(usize::MAX);
+                body.truncate(kept);
+                Reading::Rules(RobotsRules::Text(body))
+            }
+            300..=399 => self.redirected(asked, hops, fetched),
+            429 | 500.. => {
+                let wait = fetched.header("retry-after").and_then(|text| retry_after_ms(text, now));
+                let detail = format!("robots.txt answered {}", fetched.status);
+                Reading::Unreachable(Failure::new(FailureClass::RobotsUnreachable, detail), wait)
+            }
+            status => absent(format!("robots.txt answered {status}")),
+        }
+    }
+
+    /// Puts what was read into the cache and into the form in which it is stored.
+    pub fn learn(&self, origin: &str, rules: RobotsRules, now: Millis) -> (Learnt, Vec<String>) {
+        let row = RobotsRow { origin: origin.into(), at: now, rules };
+        let entry = self.remember(&row);
+        let sitemaps = entry.robots.sitemaps().map(str::to_owned).collect();
+        let crawl_delay_ms = entry.robots.crawl_delay_ms(&self.agent);
+        (Learnt::Rules { row, crawl_delay_ms }, sitemaps)
+    }
+
+    fn entry<E>(
+        &self,
+        origin: &str,
+        now: Millis,
+        stored: impl FnOnce(&str) -> Result<Option<RobotsRow>, E>,
+    ) -> Result<Option<Arc<Entry>>, E> {
+        let known = self.lock().rules.get(origin).cloned();
+        let known = match known {
+            Some(entry) => Some(entry),
+            None => stored(origin)?.map(|row| self.remember(&row)),
+        };
+        let fresh = |entry: &Arc<Entry>| now.since(entry.at) < self.limits.robots_age_ms_max;
+        Ok(known.filter(fresh))
+    }
+
+    fn remember(&self, row: &RobotsRow) -> Arc<Entry> {
+        let robots = match &row.rules {
+            RobotsRules::Text(bytes) => Robots::parse(bytes, &self.limits),
+            RobotsRules::Absent { .. } => Robots::allow_all(),
+        };
+        let entry = Arc::new(Entry { robots, at: row.at });
+        let mut parsed = self.lock();
+        if parsed.rules.insert(row.origin.clone(), entry.clone()).is_none() {
+            parsed.oldest_first.push_back(row.origin.clone());
+        }
+        while parsed.rules.len() as u64 > self.limits.robots_cached_max {
+            let Some(oldest) = parsed.oldest_first.pop_front() else { break };
+            parsed.rules.remove(&oldest);
+        }
+        entry
+    }
+
+    fn redirected(&self, asked: &CrawlUrl, hops: u8, fetched: &Fetched) -> Reading {
+        if u64::from(hops) >= self.limits.robots_redirects_max {
+            return absent(format!("more than {hops} redirects"));
+        }
+        let target = fetched
+            .header("location")
+            .and_then(|text| url::resolve(text, Some(asked.as_url()), None).ok())
+            .and_then(|target| url::canonicalise(target, &UrlRules::default()).ok());
+        match target {
+            Some(target) => Reading::Elsewhere(target),
+            None => absent("redirected to no usable URL".to_owned()),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Parsed> {
+        self.parsed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The URL of the robots.txt that speaks for `url`.
+pub fn robots_url(url: &CrawlUrl) -> CrawlUrl {
+    CrawlUrl::from_canonical(&format!("{}/robots.txt", url.origin()))
+        .expect("ROBOTS: an origin with a path is a URL")
+}
+
+fn permit(lease: Lease, address: std::net::IpAddr) -> Permit {
+    Permit { url: lease.url().clone(), address, lease }
+}
+
+fn permit_for_robots(lease: Lease, address: std::net::IpAddr) -> Permit {
+    Permit { url: robots_url(lease.url()), address, lease }
+}
+
+fn absent(why: String) -> Reading {
+    Reading::Rules(RobotsRules::Absent { why: why.into() })
+}
+
+/// Connection failures keep their class, and so their own table of waits.
+fn unreachable(failure: &Failure) -> Reading {
+    let class = match failure.class {
+        class if class.is_connection_level() => class,
+        _ => FailureClass::RobotsUnreachable,
+    };
+    Reading::Unreachable(Failure::new(class, format!("robots.txt: {}", failure.detail)), None)
 }

@@ -51,10 +51,7 @@ pub enum CharsetSource {
 
 impl Default for Charset {
     fn default() -> Self {
-        Self {
-            encoding: UTF_8,
-            source: CharsetSource::Default,
-        }
+        Self { encoding: UTF_8, source: CharsetSource::Default }
     }
 }
 
@@ -78,9 +75,7 @@ pub(super) fn decode<'a>(body: &'a [u8], encoding: &'static Encoding) -> (Cow<'a
 
 fn declared(body: &[u8], kind: Kind) -> Option<&'static Encoding> {
     match kind {
-        Kind::Html => sixteen_bits(body)
-            .or_else(|| meta(body))
-            .or_else(|| xml_declaration(body)),
+        Kind::Html => sixteen_bits(body).or_else(|| meta(body)).or_else(|| xml_declaration(body)),
         Kind::Xhtml => xml_declaration(body).or_else(|| meta(body)),
         Kind::Xml | Kind::Sitemap | Kind::SitemapIndex | Kind::Feed => {
             sixteen_bits(body).or_else(|| xml_declaration(body))
@@ -215,10 +210,7 @@ fn xml_declaration(body: &[u8]) -> Option<&'static Encoding> {
 }
 
 fn skip_low(bytes: &[u8]) -> &[u8] {
-    let start = bytes
-        .iter()
-        .position(|&byte| byte > b' ')
-        .unwrap_or(bytes.len());
+    let start = bytes.iter().position(|&byte| byte > b' ').unwrap_or(bytes.len());
     &bytes[start..]
 }
 
@@ -227,9 +219,7 @@ fn css_charset(body: &[u8]) -> Option<&'static Encoding> {
     let head = &body[..body.len().min(PRESCAN_BYTES)];
     let rest = head.strip_prefix(b"@charset \"")?;
     let end = memchr::memchr(b'"', rest)?;
-    rest[end..]
-        .starts_with(b"\";")
-        .then(|| Encoding::for_label(&rest[..end]).map(as_read))?
+    rest[end..].starts_with(b"\";").then(|| Encoding::for_label(&rest[..end]).map(as_read))?
 }
 
 fn is_space(byte: u8) -> bool {

@@ -59,9 +59,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn starts_with(&self, start: &[u8]) -> bool {
-        self.rest()
-            .get(..start.len())
-            .is_some_and(|bytes| bytes.eq_ignore_ascii_case(start))
+        self.rest().get(..start.len()).is_some_and(|bytes| bytes.eq_ignore_ascii_case(start))
     }
 
     fn skip_space(&mut self) {
@@ -85,10 +83,7 @@ impl<'a> Sheet<'a> {
     /// Passes a name and gives it.
     fn name(&mut self) -> &'a [u8] {
         let rest = self.rest();
-        let end = rest
-            .iter()
-            .position(|&byte| !is_name(byte))
-            .unwrap_or(rest.len());
+        let end = rest.iter().position(|&byte| !is_name(byte)).unwrap_or(rest.len());
         self.at += end;
         &rest[..end]
     }
@@ -155,21 +150,14 @@ impl<'a> Sheet<'a> {
             }
         }
         let value = self.unescaped(start).filter(|_| is_good)?;
-        let has_space = value
-            .trim_ascii()
-            .bytes()
-            .any(|byte| byte.is_ascii_whitespace());
+        let has_space = value.trim_ascii().bytes().any(|byte| byte.is_ascii_whitespace());
         (!has_space).then_some(value)
     }
 
     /// The source from `start` to here, escapes decoded.
     fn unescaped(&self, start: usize) -> Option<Cow<'a, str>> {
         let raw = self.source.get(start..self.at.min(self.source.len()))?;
-        Some(if raw.contains('\\') {
-            Cow::Owned(unescape(raw))
-        } else {
-            Cow::Borrowed(raw)
-        })
+        Some(if raw.contains('\\') { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) })
     }
 }
 
@@ -183,22 +171,13 @@ fn unescape(raw: &str) -> String {
     let mut rest = raw;
     while let Some((before, escape)) = rest.split_once('\\') {
         out.push_str(before);
-        let digits = escape
-            .bytes()
-            .take(6)
-            .take_while(u8::is_ascii_hexdigit)
-            .count();
+        let digits = escape.bytes().take(6).take_while(u8::is_ascii_hexdigit).count();
         let (number, after) = escape.split_at(digits);
         rest = if digits > 0 {
             out.push(
-                u32::from_str_radix(number, 16)
-                    .ok()
-                    .and_then(character)
-                    .unwrap_or('\u{fffd}'),
+                u32::from_str_radix(number, 16).ok().and_then(character).unwrap_or('\u{fffd}'),
             );
-            strip_line_end(after)
-                .or(after.strip_prefix([' ', '\t']))
-                .unwrap_or(after)
+            strip_line_end(after).or(after.strip_prefix([' ', '\t'])).unwrap_or(after)
         } else {
             let first = after.chars().next();
             out.extend(first.filter(|c| !matches!(c, '\n' | '\r' | '\u{c}')));
@@ -214,8 +193,7 @@ fn character(value: u32) -> Option<char> {
 }
 
 fn strip_line_end(text: &str) -> Option<&str> {
-    text.strip_prefix("\r\n")
-        .or(text.strip_prefix(['\n', '\r', '\u{c}']))
+    text.strip_prefix("\r\n").or(text.strip_prefix(['\n', '\r', '\u{c}']))
 }
 
 #[cfg(test)]
@@ -227,30 +205,18 @@ mod tests {
         let rows: &[(&str, &[&str])] = &[
             ("a{background:url(x.png)}", &["x.png"]),
             ("url( 'a b.png' ) URL(\"c\")", &["a b.png", "c"]),
-            (
-                "@import 'a.css'; @import url(b.css) screen;",
-                &["a.css", "b.css"],
-            ),
+            ("@import 'a.css'; @import url(b.css) screen;", &["a.css", "b.css"]),
             ("@IMPORT/**/\"a.css\"", &["a.css"]),
             ("/* url(no) */ url(yes)", &["yes"]),
             ("/* url(no)", &[]),
             ("content: \"url(no)\"; b: url(yes)", &["yes"]),
             ("content: \"broken\nurl(yes)", &["yes"]),
             ("my-url(no) xurl(no) url (no)", &[]),
-            (
-                "url(a\\29 b) url(\\61 .png) url('a\\\nb')",
-                &["a)b", "a.png", "ab"],
-            ),
+            ("url(a\\29 b) url(\\61 .png) url('a\\\nb')", &["a)b", "a.png", "ab"]),
             ("url(a b) url(c'd) url(e", &["e"]),
             ("url()", &[""]),
-            (
-                "@namespace svg url(http://www.w3.org/2000/svg); url(yes)",
-                &["yes"],
-            ),
-            (
-                "@font-face{src:url(a.woff2) format('woff2'),url(b.woff)}",
-                &["a.woff2", "b.woff"],
-            ),
+            ("@namespace svg url(http://www.w3.org/2000/svg); url(yes)", &["yes"]),
+            ("@font-face{src:url(a.woff2) format('woff2'),url(b.woff)}", &["a.woff2", "b.woff"]),
             ("\\", &[]),
             ("\"\\", &[]),
             ("url(\\", &[""]),

@@ -32,14 +32,10 @@ pub fn markdown(input: &Input<'_>, limits: &Limits) -> String {
         }
         match event {
             Event::Text(text) if !scanner.in_template() => writer.text(text),
-            Event::Start {
-                tag,
-                namespace: Namespace::Html,
-            } => writer.start(tag, scanner.attributes()),
-            Event::End {
-                tag,
-                namespace: Namespace::Html,
-            } => writer.end(tag),
+            Event::Start { tag, namespace: Namespace::Html } => {
+                writer.start(tag, scanner.attributes())
+            }
+            Event::End { tag, namespace: Namespace::Html } => writer.end(tag),
             _ => {}
         }
     }
@@ -240,11 +236,7 @@ impl<'a> Writer<'a> {
     }
 
     fn begin_line(&mut self) {
-        let lines = if self.out.is_empty() {
-            0
-        } else {
-            std::mem::take(&mut self.lines)
-        };
+        let lines = if self.out.is_empty() { 0 } else { std::mem::take(&mut self.lines) };
         for _ in 0..lines {
             self.new_line();
         }
@@ -261,10 +253,7 @@ impl<'a> Writer<'a> {
         self.out.truncate(end);
         self.out.push('\n');
         self.out.push_str(&"> ".repeat(self.quotes));
-        let outer = self
-            .lists
-            .len()
-            .saturating_sub(usize::from(!self.bullet.is_empty()));
+        let outer = self.lists.len().saturating_sub(usize::from(!self.bullet.is_empty()));
         self.out.push_str(&"  ".repeat(outer));
     }
 
@@ -273,11 +262,7 @@ impl<'a> Writer<'a> {
         while let Some(mark) = self.marks.pop() {
             self.write_closing(&mark);
         }
-        self.lines = if self.out.is_empty() {
-            0
-        } else {
-            self.lines.max(lines)
-        };
+        self.lines = if self.out.is_empty() { 0 } else { self.lines.max(lines) };
         self.space = false;
     }
 
@@ -373,19 +358,13 @@ impl<'a> Writer<'a> {
         decode_attribute(raw, &mut value);
         let resolved = crate::url::resolve(value.trim_ascii(), Some(&self.base), None);
         let target = resolved.map_or(value, String::from);
-        target
-            .replace(' ', "%20")
-            .replace('(', "%28")
-            .replace(')', "%29")
+        target.replace(' ', "%20").replace('(', "%28").replace(')', "%29")
     }
 }
 
 /// Lines around a block element.
 fn paragraph(tag: Tag) -> usize {
-    let is_line = matches!(
-        tag,
-        Tag::Tr | Tag::Dt | Tag::Dd | Tag::Option | Tag::Div | Tag::Br
-    );
+    let is_line = matches!(tag, Tag::Tr | Tag::Dt | Tag::Dd | Tag::Option | Tag::Div | Tag::Br);
     if is_line { 1 } else { 2 }
 }
 

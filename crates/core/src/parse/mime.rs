@@ -23,10 +23,7 @@ impl Mime {
             return None;
         }
         let essence = format!("{kind}/{subtype}").to_ascii_lowercase();
-        let mut mime = Self {
-            essence,
-            parameters: Vec::new(),
-        };
+        let mut mime = Self { essence, parameters: Vec::new() };
         mime.read_parameters(parameters);
         Some(mime)
     }
@@ -38,10 +35,7 @@ impl Mime {
 
     /// A parameter's value; names are in lower case, the first of a name counts.
     pub fn parameter(&self, name: &str) -> Option<&str> {
-        self.parameters
-            .iter()
-            .find(|(each, _)| each == name)
-            .map(|(_, value)| value.as_str())
+        self.parameters.iter().find(|(each, _)| each == name).map(|(_, value)| value.as_str())
     }
 
     fn read_parameters(&mut self, mut rest: &str) {
@@ -55,11 +49,7 @@ impl Mime {
                 continue;
             };
             let quoted = value.starts_with('"');
-            let (value, after) = if quoted {
-                quoted_value(value)
-            } else {
-                plain_value(value)
-            };
+            let (value, after) = if quoted { quoted_value(value) } else { plain_value(value) };
             rest = after;
             self.keep(name, value, quoted);
         }
@@ -140,12 +130,7 @@ mod tests {
         };
         let json: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         let mut seen = 0;
-        for case in json
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|case| case.is_object())
-        {
+        for case in json.as_array().unwrap().iter().filter(|case| case.is_object()) {
             let input = case["input"].as_str().unwrap();
             let mime = Mime::parse(input);
             assert_eq!(
@@ -173,10 +158,7 @@ mod tests {
     fn parameters_survive_what_servers_write() {
         let rows = [
             ("text/html; charset=utf-8", "text/html;charset=utf-8"),
-            (
-                "TEXT/HTML;CHARSET=\"a\\\"b\"",
-                "text/html;charset=\"a\\\"b\"",
-            ),
+            ("TEXT/HTML;CHARSET=\"a\\\"b\"", "text/html;charset=\"a\\\"b\""),
             ("text/html;;;charset=x;charset=y", "text/html;charset=x"),
             (" text/html ;", "text/html"),
         ];

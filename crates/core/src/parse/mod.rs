@@ -53,11 +53,7 @@ impl<'a> Input<'a> {
         let label = mime.and_then(|mime| mime.parameter("charset"));
         let charset = charset::detect(self, kind, label);
         let (text, malformed) = charset::decode(self.body, charset.encoding);
-        Decoded {
-            text,
-            charset,
-            malformed,
-        }
+        Decoded { text, charset, malformed }
     }
 }
 

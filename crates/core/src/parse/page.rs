@@ -190,12 +190,7 @@ pub(super) struct NewLink<'a> {
 
 impl<'a> NewLink<'a> {
     pub fn new(via: Via, target: &'a str) -> Self {
-        Self {
-            via,
-            target,
-            rel: "",
-            text: "",
-        }
+        Self { via, target, rel: "", text: "" }
     }
 }
 
@@ -276,10 +271,7 @@ impl Links {
 }
 
 fn is_data(target: &str) -> bool {
-    target
-        .as_bytes()
-        .get(..5)
-        .is_some_and(|start| start.eq_ignore_ascii_case(b"data:"))
+    target.as_bytes().get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"data:"))
 }
 
 /// The target if it may become a URL within the limit; its fragment, which no server sees, is given
@@ -287,24 +279,17 @@ fn is_data(target: &str) -> bool {
 fn fitting(target: &str, bytes_max: u64) -> Option<&str> {
     let fits = |text: &str| text.len() as u64 <= bytes_max;
     let without_fragment = || target.split('#').next().filter(|text| fits(text));
-    if fits(target) {
-        Some(target)
-    } else {
-        without_fragment()
-    }
+    if fits(target) { Some(target) } else { without_fragment() }
 }
 
 /// At most `bytes_max` bytes of a text, whole characters only.
 pub(super) fn cut(text: &str, bytes_max: u64) -> &str {
-    let max = usize::try_from(bytes_max)
-        .unwrap_or(usize::MAX)
-        .min(text.len());
+    let max = usize::try_from(bytes_max).unwrap_or(usize::MAX).min(text.len());
     let border = (0..=max).rev().find(|&at| text.is_char_boundary(at));
     &text[..border.unwrap_or(0)]
 }
 
 /// Whether a list of words, as in `rel`, has this one.
 pub(super) fn has_word(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace()
-        .any(|each| each.eq_ignore_ascii_case(word))
+    list.split_ascii_whitespace().any(|each| each.eq_ignore_ascii_case(word))
 }

@@ -26,12 +26,7 @@ enum Gap {
 impl Prose {
     pub fn new(bytes_max: u64) -> Self {
         let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
-        Self {
-            text: String::new(),
-            bytes_max,
-            gap: Gap::None,
-            cut: false,
-        }
+        Self { text: String::new(), bytes_max, gap: Gap::None, cut: false }
     }
 
     /// Appends the words of a piece. White space at its ends separates it from its neighbours.
@@ -114,11 +109,7 @@ mod tests {
     fn prose(bytes_max: u64, pieces: &[&str]) -> Prose {
         let mut prose = Prose::new(bytes_max);
         for &piece in pieces {
-            if piece == "\n" {
-                prose.line()
-            } else {
-                prose.words(piece)
-            }
+            if piece == "\n" { prose.line() } else { prose.words(piece) }
         }
         prose
     }

@@ -52,10 +52,7 @@ impl Element {
 
     /// Entries too: some lists have their URLs there, without a `loc`.
     fn holds_text(self) -> bool {
-        matches!(
-            self,
-            Self::Loc | Self::Link | Self::Title | Self::Url | Self::Sitemap
-        )
+        matches!(self, Self::Loc | Self::Link | Self::Title | Self::Url | Self::Sitemap)
     }
 
     /// What a document with this root is.
@@ -92,24 +89,16 @@ pub(super) fn root_is_html(source: &str) -> bool {
 /// Reads a text sitemap: a URL per line.
 pub(super) fn read_text(mut page: Page, source: &str, limits: &Limits) -> Page {
     let mut links = Links::default();
-    for url in bounded(source, limits, &mut page)
-        .lines()
-        .map(str::trim)
-        .filter(|line| is_url(line))
+    for url in bounded(source, limits, &mut page).lines().map(str::trim).filter(|line| is_url(line))
     {
-        links.push(
-            NewLink::new(Via::Sitemap, url),
-            limits.sitemap_urls_max,
-            limits,
-        );
+        links.push(NewLink::new(Via::Sitemap, url), limits.sitemap_urls_max, limits);
     }
     finish(page, links)
 }
 
 fn is_url(text: &str) -> bool {
     let has = |scheme: &str| {
-        text.get(..scheme.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     };
     has("http://") || has("https://")
 }
@@ -157,11 +146,7 @@ fn bounded<'a>(source: &'a str, limits: &Limits, page: &mut Page) -> &'a str {
 
 fn finish(mut page: Page, links: Links) -> Page {
     page.set_links(links);
-    if let Some(note) = page
-        .notes
-        .iter_mut()
-        .find(|note| **note == Note::LinksTruncated)
-    {
+    if let Some(note) = page.notes.iter_mut().find(|note| **note == Note::LinksTruncated) {
         *note = Note::SitemapTruncated;
     }
     page
@@ -280,9 +265,7 @@ impl<'l> Listing<'l> {
         let Some(href) = attribute(start, "href") else {
             return;
         };
-        let rel = attribute(start, "rel")
-            .unwrap_or_default()
-            .to_ascii_lowercase();
+        let rel = attribute(start, "rel").unwrap_or_default().to_ascii_lowercase();
         let via = match (self.path.last(), rel.as_str()) {
             (Some(Element::Url), _) => Via::Alternate,
             (Some(Element::Item | Element::Channel), "" | "alternate") => Via::Sitemap,
@@ -299,13 +282,8 @@ impl<'l> Listing<'l> {
     fn text(&mut self, piece: &str) {
         // Longer than any URL may be: the rest makes no difference.
         if self.reads_text && self.text.len() as u64 <= self.limits.url_bytes_max {
-            let piece = if self.text.is_empty() {
-                piece.trim_ascii_start()
-            } else {
-                piece
-            };
-            self.text
-                .push_str(cut(piece, self.limits.url_bytes_max.saturating_mul(2)));
+            let piece = if self.text.is_empty() { piece.trim_ascii_start() } else { piece };
+            self.text.push_str(cut(piece, self.limits.url_bytes_max.saturating_mul(2)));
         }
     }
 
@@ -320,11 +298,7 @@ impl<'l> Listing<'l> {
 
     fn push(&mut self, via: Via, target: &str) {
         if !target.trim_ascii().is_empty() {
-            self.links.push(
-                NewLink::new(via, target),
-                self.limits.sitemap_urls_max,
-                self.limits,
-            );
+            self.links.push(NewLink::new(via, target), self.limits.sitemap_urls_max, self.limits);
         }
     }
 }
@@ -333,9 +307,7 @@ impl<'l> Listing<'l> {
 fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = start.html_attributes();
     let attributes = attributes.with_checks(false);
-    let found = attributes
-        .flatten()
-        .find(|each| each.key.as_ref().eq_ignore_ascii_case(name))?;
+    let found = attributes.flatten().find(|each| each.key.as_ref().eq_ignore_ascii_case(name))?;
     let mut value = String::new();
     decode_attribute(&found.value, &mut value);
     Some(value.trim_ascii().to_owned())

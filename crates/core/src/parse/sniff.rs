@@ -72,10 +72,7 @@ pub(super) fn kind(mime: Option<&Mime>, body: &[u8]) -> Kind {
 
 fn by_content(head: &[u8]) -> Kind {
     let start = head.trim_ascii_start();
-    let past_mark = start
-        .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(start)
-        .trim_ascii_start();
+    let past_mark = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     if past_mark.starts_with(b"<?xml") {
         Kind::Xml
     } else if begins_html(past_mark) {
@@ -110,8 +107,7 @@ const HTML_STARTS: &[&[u8]] = &[
 fn begins_html(head: &[u8]) -> bool {
     let ends_tag = |at: usize| matches!(head.get(at), Some(b' ' | b'>'));
     let is_start = |tag: &[u8]| {
-        head.get(..tag.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(tag))
+        head.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag))
             && ends_tag(tag.len())
     };
     head.starts_with(b"<!--") || HTML_STARTS.iter().any(|tag| is_start(tag))
@@ -119,28 +115,15 @@ fn begins_html(head: &[u8]) -> bool {
 
 /// Formats whose first bytes could pass for text.
 fn begins_document_or_media(head: &[u8]) -> bool {
-    let starts: &[&[u8]] = &[
-        b"%PDF-",
-        b"%!PS-Adobe-",
-        b"GIF8",
-        b"RIFF",
-        b"FORM",
-        b"ID3",
-        b"Rar ",
-        b"OggS",
-    ];
+    let starts: &[&[u8]] =
+        &[b"%PDF-", b"%!PS-Adobe-", b"GIF8", b"RIFF", b"FORM", b"ID3", b"Rar ", b"OggS"];
     starts.iter().any(|start| head.starts_with(start))
 }
 
 fn text_or_other(head: &[u8]) -> Kind {
-    let has_mark = [&b"\xfe\xff"[..], b"\xff\xfe", b"\xef\xbb\xbf"]
-        .iter()
-        .any(|m| head.starts_with(m));
-    if has_mark || !head.iter().copied().any(is_binary) {
-        Kind::Text
-    } else {
-        Kind::Other
-    }
+    let has_mark =
+        [&b"\xfe\xff"[..], b"\xff\xfe", b"\xef\xbb\xbf"].iter().any(|m| head.starts_with(m));
+    if has_mark || !head.iter().copied().any(is_binary) { Kind::Text } else { Kind::Other }
 }
 
 /// The standard's "binary data byte" (section 3).
@@ -165,11 +148,7 @@ mod tests {
             (Some("text/plain"), b"\xff\xfea\x00", Kind::Text),
             (Some("text/javascript"), b"a", Kind::Other),
             (Some("image/png"), b"<html>", Kind::Other),
-            (
-                Some("application/octet-stream"),
-                b"<!DOCTYPE HTML>",
-                Kind::Html,
-            ),
+            (Some("application/octet-stream"), b"<!DOCTYPE HTML>", Kind::Html),
             (Some("nonsense"), b"<p>", Kind::Html),
             (None, b"\n\t <HTML lang=en>", Kind::Html),
             (None, b"\xef\xbb\xbf<html>", Kind::Html),
@@ -183,11 +162,7 @@ mod tests {
         ];
         for (content_type, body, expected) in rows {
             let mime = content_type.and_then(Mime::parse);
-            assert_eq!(
-                kind(mime.as_ref(), body),
-                *expected,
-                "{content_type:?} {body:?}"
-            );
+            assert_eq!(kind(mime.as_ref(), body), *expected, "{content_type:?} {body:?}");
         }
     }
 }

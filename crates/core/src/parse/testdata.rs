@@ -9,10 +9,7 @@ use std::path::{Path, PathBuf};
 fn folder() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/testdata");
     let named = std::env::var_os("LARM_TESTDATA").map(PathBuf::from);
-    named
-        .into_iter()
-        .chain([beside])
-        .find(|folder| folder.is_dir())
+    named.into_iter().chain([beside]).find(|folder| folder.is_dir())
 }
 
 /// A file's bytes, or `None` after saying that there is no test data.
@@ -35,10 +32,9 @@ pub fn archive(name: &str) -> Option<Vec<(String, Vec<u8>)>> {
         let content = &tar[at + 512..at + 512 + size];
         match header[156] {
             b'L' => long_name = Some(until_nul(content)),
-            b'0' | 0 => files.push((
-                long_name.take().unwrap_or_else(|| path(header)),
-                content.to_vec(),
-            )),
+            b'0' | 0 => {
+                files.push((long_name.take().unwrap_or_else(|| path(header)), content.to_vec()))
+            }
             b'x' | b'g' | b'5' => {}
             other => panic!("a tar entry of type {other}"),
         }
@@ -50,27 +46,18 @@ pub fn archive(name: &str) -> Option<Vec<(String, Vec<u8>)>> {
 
 pub fn gunzip(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    flate2::read::MultiGzDecoder::new(bytes)
-        .read_to_end(&mut out)
-        .unwrap();
+    flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut out).unwrap();
     out
 }
 
 fn path(header: &[u8]) -> String {
     let (name, prefix) = (until_nul(&header[..100]), until_nul(&header[345..500]));
     let is_ustar = &header[257..263] == b"ustar\0";
-    if is_ustar && !prefix.is_empty() {
-        format!("{prefix}/{name}")
-    } else {
-        name
-    }
+    if is_ustar && !prefix.is_empty() { format!("{prefix}/{name}") } else { name }
 }
 
 fn until_nul(bytes: &[u8]) -> String {
-    let end = bytes
-        .iter()
-        .position(|&byte| byte == 0)
-        .unwrap_or(bytes.len());
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 

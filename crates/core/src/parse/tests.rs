@@ -16,21 +16,11 @@ fn url() -> Url {
 
 fn page(content_type: &str, body: &[u8]) -> Page {
     let content_type = Some(content_type).filter(|text| !text.is_empty());
-    parse(
-        &Input {
-            url: &url(),
-            content_type,
-            body,
-        },
-        &Limits::default(),
-    )
+    parse(&Input { url: &url(), content_type, body }, &Limits::default())
 }
 
 fn targets(page: &Page, via: Via) -> Vec<&str> {
-    page.links()
-        .filter(|link| link.via == via)
-        .map(|link| link.target)
-        .collect()
+    page.links().filter(|link| link.via == via).map(|link| link.target).collect()
 }
 
 mod charsets {
@@ -40,37 +30,12 @@ mod charsets {
     fn who_names_the_charset_is_believed_in_this_order() {
         use CharsetSource::{Declared, Default, Guessed, Header, Mark};
         let rows: &[(&str, &[u8], &str, CharsetSource)] = &[
-            (
-                "text/html; charset=koi8-r",
-                b"\xef\xbb\xbf<meta charset=big5>",
-                "UTF-8",
-                Mark,
-            ),
-            (
-                "text/html; charset=koi8-r",
-                b"\xff\xfe<\0",
-                "UTF-16LE",
-                Mark,
-            ),
-            (
-                "text/html; charset=koi8-r",
-                b"<meta charset=big5>",
-                "KOI8-R",
-                Header,
-            ),
-            (
-                "text/html; charset=nonsense",
-                b"<meta charset=big5>",
-                "Big5",
-                Declared,
-            ),
+            ("text/html; charset=koi8-r", b"\xef\xbb\xbf<meta charset=big5>", "UTF-8", Mark),
+            ("text/html; charset=koi8-r", b"\xff\xfe<\0", "UTF-16LE", Mark),
+            ("text/html; charset=koi8-r", b"<meta charset=big5>", "KOI8-R", Header),
+            ("text/html; charset=nonsense", b"<meta charset=big5>", "Big5", Declared),
             ("text/html", b"<meta charset=utf-16>", "UTF-8", Declared),
-            (
-                "text/html",
-                b"<?xml version='1.0' encoding='big5'?>",
-                "Big5",
-                Declared,
-            ),
+            ("text/html", b"<?xml version='1.0' encoding='big5'?>", "Big5", Declared),
             (
                 "text/xml",
                 b"<?xml version='1.0' encoding='iso-8859-1'?><a/>",
@@ -80,12 +45,7 @@ mod charsets {
             ("text/xml", b"<\0?\0x\0m\0l\0", "UTF-16LE", Declared),
             ("text/css", b"@charset \"koi8-r\";", "KOI8-R", Declared),
             ("text/css", b" @charset \"koi8-r\";", "UTF-8", Default),
-            (
-                "text/html",
-                b"caf\xe9 d\xe9j\xe0 vu",
-                "windows-1252",
-                Guessed,
-            ),
+            ("text/html", b"caf\xe9 d\xe9j\xe0 vu", "windows-1252", Guessed),
             ("text/html", "café".as_bytes(), "UTF-8", Default),
             ("text/html", b"plain", "UTF-8", Default),
             ("text/plain", b"<meta charset=big5>", "UTF-8", Default),
@@ -159,20 +119,12 @@ mod charsets {
             let reference = file(text("reference"));
             let reference = test_line(&page("text/html; charset=utf-8", reference));
             let is_match = line == reference;
-            assert_eq!(
-                is_match,
-                text("relation") == "match",
-                "{pair}: {line:?} {reference:?}"
-            );
+            assert_eq!(is_match, text("relation") == "match", "{pair}: {line:?} {reference:?}");
         }
     }
 
     fn test_line(page: &Page) -> String {
-        page.text
-            .lines()
-            .find(|line| line.starts_with("Test:"))
-            .unwrap_or_default()
-            .to_owned()
+        page.text.lines().find(|line| line.starts_with("Test:")).unwrap_or_default().to_owned()
     }
 
     #[test]
@@ -204,11 +156,7 @@ mod sitemaps {
 
     fn read(content_type: &str, body: &[u8]) -> Page {
         parse_sitemap(
-            &Input {
-                url: &url(),
-                content_type: Some(content_type),
-                body,
-            },
+            &Input { url: &url(), content_type: Some(content_type), body },
             &Limits::default(),
         )
     }
@@ -270,33 +218,18 @@ mod sitemaps {
                 Via::Sitemap,
                 &["http://h/1"],
             ),
-            (
-                "<other><loc>http://h/a</loc></other>",
-                Kind::Xml,
-                Via::Sitemap,
-                &[],
-            ),
+            ("<other><loc>http://h/a</loc></other>", Kind::Xml, Via::Sitemap, &[]),
         ];
         for (body, kind, via, expected) in rows {
             let page = read("application/xml", body.as_bytes());
-            assert_eq!(
-                (page.kind, targets(&page, *via).as_slice()),
-                (*kind, *expected),
-                "{body}"
-            );
+            assert_eq!((page.kind, targets(&page, *via).as_slice()), (*kind, *expected), "{body}");
             assert_eq!(page.notes, [], "{body}");
         }
     }
 
     #[test]
     fn broken_xml_gives_what_stands_before_the_fault() {
-        for end in [
-            "<url><loc>http://h/b",
-            "<url><loc>http://h/b</loc",
-            "<",
-            "<!-- ",
-            "<url a='",
-        ] {
+        for end in ["<url><loc>http://h/b", "<url><loc>http://h/b</loc", "<", "<!-- ", "<url a='"] {
             let body = format!("<urlset><url><loc>http://h/a</loc></url>{end}");
             let page = read("text/xml", body.as_bytes());
             assert_eq!(targets(&page, Via::Sitemap), ["http://h/a"], "{end}");
@@ -308,26 +241,17 @@ mod sitemaps {
     fn entities_of_a_doctype_are_not_resolved() {
         let body = "<!DOCTYPE urlset [<!ENTITY x SYSTEM 'file:///etc/passwd'><!ENTITY y 'yy'>]>\
                     <urlset><url><loc>http://h/&x;&y;&#65;</loc></url></urlset>";
-        assert_eq!(
-            targets(&read("text/xml", body.as_bytes()), Via::Sitemap),
-            ["http://h/&x;&y;A"]
-        );
+        assert_eq!(targets(&read("text/xml", body.as_bytes()), Via::Sitemap), ["http://h/&x;&y;A"]);
     }
 
     #[test]
     fn more_urls_than_allowed_are_left_out_with_a_note() {
-        let limits = Limits {
-            sitemap_urls_max: 1,
-            ..Limits::default()
-        };
+        let limits = Limits { sitemap_urls_max: 1, ..Limits::default() };
         let xml =
             "<urlset><url><loc>http://h/a</loc></url><url><loc>http://h/b</loc></url></urlset>";
         for (content_type, body) in [("text/xml", xml), ("text/plain", "http://h/a\nhttp://h/b")] {
-            let input = Input {
-                url: &url(),
-                content_type: Some(content_type),
-                body: body.as_bytes(),
-            };
+            let input =
+                Input { url: &url(), content_type: Some(content_type), body: body.as_bytes() };
             let page = parse_sitemap(&input, &limits);
             assert_eq!(targets(&page, Via::Sitemap), ["http://h/a"]);
             assert_eq!(page.notes, [Note::SitemapTruncated]);
@@ -337,10 +261,7 @@ mod sitemaps {
     #[test]
     fn a_text_sitemap_is_one_only_where_it_was_asked_for() {
         let body = b"\xef\xbb\xbfhttp://h/a\r\n\r\n HTTPS://h/b \nnot one\n";
-        assert_eq!(
-            targets(&read("text/plain", body), Via::Sitemap),
-            ["http://h/a", "HTTPS://h/b"]
-        );
+        assert_eq!(targets(&read("text/plain", body), Via::Sitemap), ["http://h/a", "HTTPS://h/b"]);
         assert_eq!(page("text/plain", body).link_count(), 0);
     }
 
@@ -353,29 +274,14 @@ mod sitemaps {
         let mut locations = 0;
         for (name, bytes) in &files {
             let is_gzip = bytes.starts_with(b"\x1f\x8b");
-            let body = if is_gzip {
-                testdata::gunzip(bytes)
-            } else {
-                bytes.clone()
-            };
+            let body = if is_gzip { testdata::gunzip(bytes) } else { bytes.clone() };
             let is_text = name.contains(".txt");
-            let page = read(
-                if is_text {
-                    "text/plain"
-                } else {
-                    "application/xml"
-                },
-                &body,
-            );
+            let page = read(if is_text { "text/plain" } else { "application/xml" }, &body);
             let mut found = targets(&page, Via::Sitemap);
             found.extend(targets(&page, Via::SitemapIndex));
             assert!(!found.is_empty(), "{name}");
             if page.kind != Kind::Feed {
-                assert_eq!(
-                    found,
-                    plain_reading(&String::from_utf8_lossy(&body)),
-                    "{name}"
-                );
+                assert_eq!(found, plain_reading(&String::from_utf8_lossy(&body)), "{name}");
             }
             locations += found.len();
         }
@@ -392,9 +298,7 @@ mod sitemaps {
         };
         let pattern = regex::Regex::new(pattern).unwrap();
         let found = pattern.captures_iter(text);
-        found
-            .map(|found| found[1].trim().replace("&amp;", "&"))
-            .collect()
+        found.map(|found| found[1].trim().replace("&amp;", "&")).collect()
     }
 
     #[test]
@@ -430,42 +334,20 @@ fn plain_text_has_text_and_no_links() {
 fn markdown_shows_what_the_page_says() {
     let rows = [
         ("<h1>A</h1><p>b <b> c </b>d<p>e", "# A\n\nb **c** d\n\ne\n"),
-        (
-            "<ul><li>a<li>b<ol><li>c<li>d</ol></ul>e",
-            "- a\n- b\n  1. c\n  2. d\n\ne\n",
-        ),
+        ("<ul><li>a<li>b<ol><li>c<li>d</ol></ul>e", "- a\n- b\n  1. c\n  2. d\n\ne\n"),
         ("<blockquote><p>a<p>b</blockquote>c", "> a\n>\n> b\n\nc\n"),
-        (
-            "<a href='x y'>go <i>on</i></a>.",
-            "[go *on*](http://example.org/dir/x%20y).\n",
-        ),
-        (
-            "<img src=i alt='a b'><img src=j>",
-            "![a b](http://example.org/dir/i)\n",
-        ),
-        (
-            "use <code>a*b</code> and * and &lt;b&gt;",
-            "use `a*b` and \\* and \\<b>\n",
-        ),
+        ("<a href='x y'>go <i>on</i></a>.", "[go *on*](http://example.org/dir/x%20y).\n"),
+        ("<img src=i alt='a b'><img src=j>", "![a b](http://example.org/dir/i)\n"),
+        ("use <code>a*b</code> and * and &lt;b&gt;", "use `a*b` and \\* and \\<b>\n"),
         ("<pre>a\n  b*</pre>c", "```\na\n  b*\n```\n\nc\n"),
         ("a<br>b<hr>c", "a\nb\n\n---\n\nc\n"),
-        (
-            "<base href=/z/><a href=x>y</a>",
-            "[y](http://example.org/z/x)\n",
-        ),
-        (
-            "<b></b><a href=x></a>t<script>no</script><title>no</title>",
-            "t\n",
-        ),
+        ("<base href=/z/><a href=x>y</a>", "[y](http://example.org/z/x)\n"),
+        ("<b></b><a href=x></a>t<script>no</script><title>no</title>", "t\n"),
         ("<b>a<p>b</b>", "**a**\n\nb\n"),
         ("", "\n"),
     ];
     for (source, expected) in rows {
-        let input = Input {
-            url: &url(),
-            content_type: Some("text/html"),
-            body: source.as_bytes(),
-        };
+        let input = Input { url: &url(), content_type: Some("text/html"), body: source.as_bytes() };
         assert_eq!(markdown(&input, &Limits::default()), expected, "{source}");
     }
 }
@@ -517,13 +399,9 @@ fn hostile_shapes_are_read_to_their_end() {
     ];
     for shape in shapes {
         let source = shape.repeat(200_000 / shape.len());
-        for content_type in [
-            "text/html",
-            "application/xhtml+xml",
-            "text/xml",
-            "text/css",
-            "text/plain",
-        ] {
+        for content_type in
+            ["text/html", "application/xhtml+xml", "text/xml", "text/css", "text/plain"]
+        {
             check_bounds(content_type, source.as_bytes(), &Limits::default());
         }
     }
@@ -532,21 +410,11 @@ fn hostile_shapes_are_read_to_their_end() {
 /// Reads a body every way there is and checks what must hold of any page.
 fn check_bounds(content_type: &str, body: &[u8], limits: &Limits) {
     let url = url();
-    let input = Input {
-        url: &url,
-        content_type: Some(content_type),
-        body,
-    };
+    let input = Input { url: &url, content_type: Some(content_type), body };
     for page in [parse(&input, limits), parse_sitemap(&input, limits)] {
-        let is_listing = matches!(
-            page.kind,
-            Kind::Xml | Kind::Sitemap | Kind::SitemapIndex | Kind::Feed
-        );
-        let links_max = if is_listing {
-            limits.sitemap_urls_max
-        } else {
-            limits.page_links_max
-        };
+        let is_listing =
+            matches!(page.kind, Kind::Xml | Kind::Sitemap | Kind::SitemapIndex | Kind::Feed);
+        let links_max = if is_listing { limits.sitemap_urls_max } else { limits.page_links_max };
         assert!(page.link_count() as u64 <= links_max);
         assert!(page.text.len() as u64 <= limits.page_text_bytes_max);
         for link in page.links() {

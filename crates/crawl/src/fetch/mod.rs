@@ -1,1 +1,59 @@
-//! (to come)
+//! Permit → [`Fetched`] | [`Failure`] (step 7 of the line).
+//!
+//! A fetch is one request and one response. It follows no redirect, tries nothing again and never
+//! sleeps: those are leases of their own. It knows neither frontier nor parser nor store. It connects
+//! to the address of the lease and to no other, without a second look-up, so that what was checked is
+//! what is reached. What came over the wire is kept byte for byte.
+//!
+//! Beside it stand the two questions that are asked before a lease exists: which addresses a name has
+//! ([`Resolve`]), and which of them may be reached ([`Guard`]).
+
+mod body;
+mod budget;
+mod connection;
+mod decode;
+mod dial;
+mod dns;
+mod failure;
+mod fetched;
+mod frame;
+mod guard;
+mod http;
+mod plan;
+mod pool;
+mod retry_after;
+mod tee;
+#[cfg(test)]
+mod tests;
+mod tls;
+
+use std::pin::Pin;
+
+use larm_core::{Failure, Millis};
+
+use crate::robots::Permit;
+
+pub use self::http::{FetchCounts, HttpFetch};
+pub use budget::Reservation;
+pub use decode::Decoded;
+pub use dns::{DnsResolver, FixedResolver, Resolve, ResolveRule, Resolved, admit};
+pub use fetched::{Fetched, Truncated};
+pub use guard::{Cidr, Guard};
+pub use plan::FetchPlan;
+pub use retry_after::retry_after_ms;
+
+/// A future behind a seam.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Whatever can carry out a permit: the network, an archive that is replayed, a fake.
+pub trait Fetch: Send + Sync {
+    /// Sends the one request that `permit` allows, and gives what came back.
+    ///
+    /// `sent` is called once, at the moment the request's last byte has been written, and not at all
+    /// if it never was. Nothing goes on in the background once the future is done or dropped.
+    fn fetch<'a>(
+        &'a self,
+        permit: &'a Permit,
+        sent: &'a (dyn Fn(Millis) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Fetched, Failure>>;
+}

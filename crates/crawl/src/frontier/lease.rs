@@ -2,15 +2,31 @@
 
 use std::net::IpAddr;
 
+use larm_core::FailureClass;
+use larm_core::scope::Subject;
 use larm_core::url::CrawlUrl;
+use larm_core::workbench::HostKey;
+
+use super::item::{Errand, Item};
 
 /// The right to send one request to one host, at one address, now.
 ///
 /// While it exists, its host is off the bench and its address counts one connection.
 #[derive(Debug)]
 pub struct Lease {
+    pub(super) host: HostKey,
     pub(super) url: CrawlUrl,
-    pub(super) address: IpAddr,
+    pub(super) item: Item,
+    pub(super) turn: Turn,
+}
+
+/// What the lease is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// To ask the server at this address.
+    Ask(IpAddr),
+    /// To settle a URL whose origin was given up. Nothing is sent.
+    GivenUp(FailureClass),
 }
 
 impl Lease {
@@ -19,14 +35,50 @@ impl Lease {
         &self.url
     }
 
-    /// The address to connect to, and no other.
-    pub fn address(&self) -> IpAddr {
-        self.address
+    /// The host, for [`Frontier::sent`](super::Frontier::sent).
+    pub fn host(&self) -> HostKey {
+        self.host
+    }
+
+    /// What it is for.
+    pub fn turn(&self) -> Turn {
+        self.turn
+    }
+
+    /// The URL as it waited: depth, parent, tries, errand.
+    pub fn item(&self) -> &Item {
+        &self.item
+    }
+
+    /// What it is fetched for.
+    pub fn errand(&self) -> &Errand {
+        &self.item.errand
+    }
+
+    /// What the filters look at, once more before the fetch: rules may have changed.
+    pub fn subject(&self) -> Subject<'_> {
+        Subject {
+            url: &self.url,
+            depth: self.item.depth,
+            via: self.item.via,
+            from: None,
+            redirects: u32::from(self.item.redirects),
+        }
     }
 
     /// A lease for tests of what comes after it.
     #[cfg(test)]
     pub(crate) fn for_test(url: CrawlUrl, address: IpAddr) -> Self {
-        Self { url, address }
+        let item = Item {
+            url: url.as_str().into(),
+            depth: 0,
+            via: larm_core::via::Via::Seed,
+            parent: None,
+            redirects: 0,
+            tries: 0,
+            errand: Errand::Page,
+            place: super::item::Place::default(),
+        };
+        Self { host: super::host::host_key(url.host()), url, item, turn: Turn::Ask(address) }
     }
 }

@@ -1,7 +1,204 @@
-//! All that waits (steps 4, 5 and 12).
+//! All that waits (steps 4, 5 and 12): the seam, and what goes through it.
+//!
+//! Mercator's two stages on disk: front queues by priority, one back queue per origin behind them, and
+//! a bench of hosts by the time at which they may be asked again.
+//!
+//! - FRONT-1: `offer` inserts if absent, in one step; there is no "seen?" to race with.
+//! - FRONT-2: only the frontier makes a [`Lease`], and `settle` takes it by value.
+//! - FRONT-3: the state is a fold over the log. What `seal` and its sync made durable survives any
+//!   crash; what came after is done again.
 
+mod disk;
+mod host;
+mod item;
 mod lease;
 pub mod log;
+mod queue;
+mod record;
+mod row;
 pub mod sieve;
+mod state;
+mod status;
+mod store;
 
-pub use lease::Lease;
+use std::net::IpAddr;
+
+use larm_core::digest::BodyDigest;
+use larm_core::url::CrawlUrl;
+use larm_core::via::Via;
+use larm_core::workbench::{End, HostKey, Pace};
+use larm_core::{Failure, Millis};
+
+pub use disk::{DiskFrontier, Opened, Sealed};
+pub use host::host_key;
+pub use item::{Errand, Item, Place};
+pub use lease::{Lease, Turn};
+pub use record::{Fate, Learnt};
+pub use row::{PageRow, RobotsRow, RobotsRules, Totals};
+pub use status::{FrontierStatus, HostStatus, Standing};
+
+use crate::error::Result;
+use crate::store::{Position, SameAs};
+
+/// A URL in scope, to be put into the frontier if it is not there yet.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// The URL.
+    pub url: CrawlUrl,
+    /// Hops from a seed.
+    pub depth: u32,
+    /// How it was found.
+    pub via: Via,
+    /// Where it was found.
+    pub parent: Option<std::sync::Arc<str>>,
+    /// Redirects in a row that led here.
+    pub redirects: u8,
+    /// What it is for.
+    pub errand: Errand,
+}
+
+/// What became of an offer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Offered {
+    /// URLs that were not known.
+    pub new: u64,
+    /// URLs that were.
+    pub seen: u64,
+    /// New URLs for which their host has no room.
+    pub full: u64,
+}
+
+/// The end of a lease: what the frontier has to know of it.
+#[derive(Debug)]
+pub struct Settlement {
+    /// When the response ended.
+    pub at: Millis,
+    /// What it means for the pace.
+    pub end: End,
+    /// What becomes of the URL.
+    pub fate: Fate,
+    /// URLs found, in scope.
+    pub offers: Vec<Candidate>,
+    /// A robots.txt that was learnt.
+    pub robots: Option<Learnt>,
+    /// How many links were found.
+    pub links: u32,
+    /// How many of them each filter rejected.
+    pub rejected: Vec<(String, u32)>,
+}
+
+impl Settlement {
+    /// The end of a lease for which nothing was sent.
+    pub fn unused(at: Millis, fate: Fate) -> Self {
+        Self {
+            at,
+            end: End::Unused,
+            fate,
+            offers: Vec::new(),
+            robots: None,
+            links: 0,
+            rejected: Vec::new(),
+        }
+    }
+}
+
+/// How much may be fetched, over all runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Budgets {
+    /// Pages answered, in all.
+    pub pages_max: Option<u64>,
+    /// Pages answered per host.
+    pub host_pages_max: Option<u64>,
+}
+
+/// A host whose address has to be found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nameless {
+    /// The host.
+    pub host: HostKey,
+    /// Its name.
+    pub name: Box<str>,
+    /// The port of one of its origins.
+    pub port: u16,
+}
+
+/// Names of sinks and how far they had come.
+pub type Positions = Vec<(String, Position)>;
+
+/// All that waits. One owner at a time; every call is short.
+pub trait Frontier: Send {
+    /// Puts URLs from outside the crawl into the frontier, those that are new.
+    fn offer(&mut self, candidates: Vec<Candidate>) -> Result<Offered>;
+
+    /// The next URL that may be fetched now.
+    fn lease(&mut self, now: Millis) -> Result<Option<Lease>>;
+
+    /// The request of a lease went out: its address waits from here on.
+    fn sent(&mut self, host: HostKey, at: Millis);
+
+    /// Ends a lease.
+    fn settle(&mut self, lease: Lease, settlement: Settlement) -> Result<Offered>;
+
+    /// The time at which [`Frontier::lease`] or [`Frontier::nameless`] may have something.
+    fn next_due(&self, now: Millis) -> Option<Millis>;
+
+    /// A host whose address is needed now. It stays out until [`Frontier::named`] is called.
+    fn nameless(&mut self, now: Millis) -> Option<Nameless>;
+
+    /// The answer to [`Frontier::nameless`], good for `ttl_ms`.
+    fn named(
+        &mut self,
+        host: HostKey,
+        answer: Result<(IpAddr, u64), Failure>,
+        now: Millis,
+    ) -> Result<()>;
+
+    /// Whether nothing is left that could be done: nothing due, leased or being looked up.
+    fn is_done(&self) -> bool;
+
+    /// Notes a setting that was changed while the crawl runs.
+    fn changed(&mut self, key: &str, value: &str, now: Millis) -> Result<()>;
+
+    /// Changes the gaps.
+    fn set_pace(&mut self, pace: Pace);
+
+    /// Changes the budgets.
+    fn set_budgets(&mut self, budgets: Budgets);
+
+    /// A settled URL.
+    fn page(&self, url: &CrawlUrl) -> Result<Option<PageRow>>;
+
+    /// Whether a URL was ever accepted.
+    fn knows(&self, url: &CrawlUrl) -> Result<bool>;
+
+    /// The first page that had this body.
+    fn original(&self, digest: &BodyDigest) -> Result<Option<SameAs>>;
+
+    /// The robots.txt of an origin.
+    fn robots(&self, origin: &str) -> Result<Option<RobotsRow>>;
+
+    /// Counts of the whole crawl.
+    fn totals(&self) -> &Totals;
+
+    /// URLs waiting, those being fetched included.
+    fn waiting(&self) -> u64;
+
+    /// Notes that the crawl worked for `ms` milliseconds more.
+    fn worked(&mut self, ms: u64) -> Result<()>;
+
+    /// Puts everything settled so far into the log's buffer, to be synced without holding the
+    /// frontier. `positions` is how far the sinks are synced, which covers everything settled so far.
+    fn seal(&mut self, positions: Positions) -> Result<Option<Sealed>>;
+
+    /// Whether a checkpoint is due.
+    fn wants_checkpoint(&self, now: Millis) -> bool;
+
+    /// Writes the state to the store and cuts the log behind it.
+    fn checkpoint(&mut self, now: Millis) -> Result<()>;
+
+    /// Counts and waits, with at most `hosts_max` hosts in detail.
+    fn status(&self, now: Millis, hosts_max: usize) -> FrontierStatus;
+
+    /// What one host is waiting for.
+    fn host_status(&self, name: &str, now: Millis) -> Option<HostStatus>;
+}

@@ -1,1 +1,64 @@
-//! (to come)
+//! What is written, and where (step 11 of the line).
+//!
+//! A [`Visit`] goes through a [`Chain`] of sinks: archive with index, pages, links, log, or a library
+//! user's own. Workers encode, one writer writes, and now and then everything is brought to the disk
+//! and the positions reached are committed elsewhere. After a crash each sink is cut back to its
+//! committed position, so that work which is repeated is not kept twice.
+//!
+//! Sinks know nothing of frontier and fetch, and do not judge what is worth keeping. Every byte they
+//! write is described in `docs/formats.md`.
+
+pub mod appender;
+pub mod cdxj;
+pub mod chain;
+pub mod durable;
+mod gzip;
+pub mod plan;
+pub mod sink;
+pub mod summary;
+pub mod visit;
+pub mod warc;
+
+mod crawl_log;
+mod links;
+mod null;
+mod pages;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+pub use chain::{Chain, Encoders, Positions};
+pub use crawl_log::CrawlLogSink;
+pub use links::LinksSink;
+pub use null::{CallSink, NullSink};
+pub use pages::PagesSink;
+pub use plan::StorePlan;
+pub use sink::{Encoded, Encoder, Kept, Position, Sink, WarcRef};
+pub use summary::Summary;
+pub use visit::{Exchange, LinkFact, PageFacts, SameAs, Timings, Truncated, Visit, Wire};
+pub use warc::{WarcReader, WarcSink};
+
+use crate::Result;
+
+/// Everything that a crawl directory holds, in the order that lets the log tell where things are.
+pub fn all_sinks(plan: &Arc<StorePlan>) -> Result<Vec<Box<dyn Sink>>> {
+    Ok(vec![
+        Box::new(WarcSink::new(plan.clone())?),
+        Box::new(PagesSink::new(plan.clone())),
+        Box::new(LinksSink::new(plan.clone())),
+        Box::new(CrawlLogSink::new(plan.clone())),
+    ])
+}
+
+/// A value as one line of JSON.
+fn json_line(value: &impl Serialize) -> Vec<u8> {
+    let mut line = serde_json::to_vec(value).expect("strings and numbers are JSON");
+    line.push(b'\n');
+    line
+}
+
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;

@@ -75,12 +75,7 @@ pub(super) struct Foreign {
 impl Foreign {
     pub fn new(depth_max: u64) -> Self {
         let depth_max = usize::try_from(depth_max).unwrap_or(usize::MAX);
-        Self {
-            stack: Vec::new(),
-            around: [0; AROUND],
-            depth_max,
-            is_cut: false,
-        }
+        Self { stack: Vec::new(), around: [0; AROUND], depth_max, is_cut: false }
     }
 
     /// Whether something was nested too deeply to be tracked.
@@ -90,9 +85,7 @@ impl Foreign {
 
     /// Whose text stands here, and whether CDATA counts.
     pub fn namespace(&self) -> Namespace {
-        self.stack
-            .last()
-            .map_or(Namespace::Html, |open| open.namespace)
+        self.stack.last().map_or(Namespace::Html, |open| open.namespace)
     }
 
     /// Whether this place is in the page's own HTML.
@@ -150,11 +143,7 @@ impl Foreign {
             _ => Namespace::Html,
         };
         let is_foreign = namespace != Namespace::Html;
-        let is_closed = if is_foreign {
-            start.self_closing
-        } else {
-            start.tag.is_void()
-        };
+        let is_closed = if is_foreign { start.self_closing } else { start.tag.is_void() };
         if is_closed {
             return namespace;
         }
@@ -177,14 +166,10 @@ impl Foreign {
 
     /// Closes the HTML element of that name below `top`, if no border is in between.
     fn close_html(&mut self, top: usize, name: u64) -> bool {
-        let inner = self.stack[..top]
-            .iter()
-            .rposition(Open::is_border)
-            .map_or(0, |at| at + 1);
+        let inner = self.stack[..top].iter().rposition(Open::is_border).map_or(0, |at| at + 1);
         let is_wanted = |open: &Open| !open.is_foreign() && open.name == name;
         let found = self.stack[inner..top].iter().rposition(is_wanted);
-        self.stack
-            .truncate(found.map_or(self.stack.len(), |found| inner + found));
+        self.stack.truncate(found.map_or(self.stack.len(), |found| inner + found));
         found.is_some()
     }
 
@@ -192,15 +177,8 @@ impl Foreign {
     /// HTML around may close, and everything in it. Tells whether it was that.
     fn foreign_end(&mut self, tag: Tag, name: &str) -> bool {
         let hashed = hash(name);
-        let run = self
-            .stack
-            .iter()
-            .rposition(|open| !open.is_foreign())
-            .map_or(0, |at| at + 1);
-        if let Some(found) = self.stack[run..]
-            .iter()
-            .rposition(|open| open.name == hashed)
-        {
+        let run = self.stack.iter().rposition(|open| !open.is_foreign()).map_or(0, |at| at + 1);
+        if let Some(found) = self.stack[run..].iter().rposition(|open| open.name == hashed) {
             self.stack.truncate(run + found);
             return false;
         }
@@ -227,11 +205,7 @@ impl Foreign {
     fn break_out(&mut self) {
         let allows_html =
             |open: &Open| !open.is_foreign() || matches!(open.point, Point::Html | Point::MathText);
-        let keep = self
-            .stack
-            .iter()
-            .rposition(allows_html)
-            .map_or(0, |at| at + 1);
+        let keep = self.stack.iter().rposition(allows_html).map_or(0, |at| at + 1);
         self.stack.truncate(keep);
     }
 
@@ -240,11 +214,7 @@ impl Foreign {
             self.is_cut = true;
             return;
         }
-        self.stack.push(Open {
-            name: hash(name),
-            namespace,
-            point,
-        });
+        self.stack.push(Open { name: hash(name), namespace, point });
     }
 }
 

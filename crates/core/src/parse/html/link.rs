@@ -28,14 +28,7 @@ pub(super) struct Finder<'l> {
 impl<'l> Finder<'l> {
     pub fn new(limits: &'l Limits) -> Self {
         let (value, rel, alt) = (String::new(), String::new(), String::new());
-        Self {
-            links: Links::default(),
-            limits,
-            has_background: false,
-            value,
-            rel,
-            alt,
-        }
+        Self { links: Links::default(), limits, has_background: false, value, rel, alt }
     }
 
     pub fn links_mut(&mut self) -> &mut Links {
@@ -131,9 +124,7 @@ impl<'l> Finder<'l> {
 
     /// A second `body` adds only what the first has not.
     fn background(&mut self, attributes: &Attributes<'_>) {
-        let raw = attributes
-            .get(Attr::Background)
-            .filter(|_| !self.has_background);
+        let raw = attributes.get(Attr::Background).filter(|_| !self.has_background);
         self.has_background |= raw.is_some();
         self.attribute(Via::Embed, raw);
     }
@@ -148,9 +139,7 @@ impl<'l> Finder<'l> {
     }
 
     fn svg(&mut self, tag: Tag, attributes: &Attributes<'_>) -> Option<LinkId> {
-        let href = attributes
-            .get(Attr::Href)
-            .or(attributes.get(Attr::XlinkHref));
+        let href = attributes.get(Attr::Href).or(attributes.get(Attr::XlinkHref));
         match tag {
             Tag::A => {
                 decode_opt(attributes.get(Attr::Rel), &mut self.rel);
@@ -183,8 +172,7 @@ impl<'l> Finder<'l> {
         decode_opt(attributes.get(Attr::Content), &mut self.value);
         if let Some(target) = refresh::target(&self.value) {
             let link = NewLink::new(Via::Refresh, target);
-            self.links
-                .push(link, self.limits.page_links_max, self.limits);
+            self.links.push(link, self.limits.page_links_max, self.limits);
         }
     }
 
@@ -202,12 +190,7 @@ impl<'l> Finder<'l> {
         decode_opt(raw, &mut self.value);
         let (links, limits, alt) = (&mut self.links, self.limits, self.alt.as_str());
         srcset::each_url(&self.value, |target| {
-            let link = NewLink {
-                via: Via::Embed,
-                target,
-                rel: "",
-                text: alt,
-            };
+            let link = NewLink { via: Via::Embed, target, rel: "", text: alt };
             links.push(link, limits.page_links_max, limits);
         });
     }
@@ -215,14 +198,9 @@ impl<'l> Finder<'l> {
     fn attribute(&mut self, via: Via, raw: Option<&str>) -> Option<LinkId> {
         self.value.clear();
         decode_attribute(raw?, &mut self.value);
-        let link = NewLink {
-            via,
-            target: &self.value,
-            rel: &self.rel,
-            text: self.alt.trim_ascii(),
-        };
-        self.links
-            .push(link, self.limits.page_links_max, self.limits)
+        let link =
+            NewLink { via, target: &self.value, rel: &self.rel, text: self.alt.trim_ascii() };
+        self.links.push(link, self.limits.page_links_max, self.limits)
     }
 }
 

@@ -33,11 +33,7 @@ pub(super) use tokenizer::Attributes;
 
 /// Reads a page.
 pub(super) fn read(input: &Input<'_>, page: Page, source: &str, limits: &Limits) -> Page {
-    let dialect = if page.kind == Kind::Xhtml {
-        Dialect::Xhtml
-    } else {
-        Dialect::Html
-    };
+    let dialect = if page.kind == Kind::Xhtml { Dialect::Xhtml } else { Dialect::Html };
     let mut scanner = Scanner::new(source, dialect, limits.page_nesting_max);
     let mut reader = Reader::new(input, page, limits);
     while let Some(event) = scanner.next() {
@@ -197,9 +193,7 @@ impl<'i, 'l> Reader<'i, 'l> {
     }
 
     fn lang(&mut self, attributes: &Attributes<'_>) {
-        let xml = attributes
-            .get(Attr::XmlLang)
-            .filter(|_| self.page.kind == Kind::Xhtml);
+        let xml = attributes.get(Attr::XmlLang).filter(|_| self.page.kind == Kind::Xhtml);
         let Some(raw) = attributes.get(Attr::Lang).or(xml) else {
             return;
         };
@@ -217,11 +211,8 @@ impl<'i, 'l> Reader<'i, 'l> {
         };
         self.has_base = true;
         self.attribute(raw);
-        let base = crate::url::resolve(
-            &self.buffer,
-            Some(self.input.url),
-            Some(self.page.encoding()),
-        );
+        let base =
+            crate::url::resolve(&self.buffer, Some(self.input.url), Some(self.page.encoding()));
         let is_usable = |base: &url::Url| !matches!(base.scheme(), "data" | "javascript");
         self.page.base = base.ok().filter(is_usable);
     }
@@ -298,14 +289,8 @@ const DIRECTIVES: &[&str] = &[
 
 fn is_directives(content: &str) -> bool {
     let is_directive = |part: &str| {
-        let word = part
-            .trim_ascii()
-            .split([':', ' '])
-            .next()
-            .unwrap_or_default();
-        DIRECTIVES
-            .iter()
-            .any(|directive| word.eq_ignore_ascii_case(directive))
+        let word = part.trim_ascii().split([':', ' ']).next().unwrap_or_default();
+        DIRECTIVES.iter().any(|directive| word.eq_ignore_ascii_case(directive))
     };
     content.split(',').any(is_directive)
 }

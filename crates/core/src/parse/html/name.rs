@@ -182,10 +182,7 @@ impl Tag {
 
     /// Elements next to each other, but not words of one text.
     pub fn is_cell(self) -> bool {
-        matches!(
-            self,
-            Self::Td | Self::Th | Self::Button | Self::Select | Self::Textarea
-        )
+        matches!(self, Self::Td | Self::Th | Self::Button | Self::Select | Self::Textarea)
     }
 
     /// HTML start tags that end foreign content (HTML section 13.2.6.5), `font` aside.

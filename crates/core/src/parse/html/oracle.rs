@@ -43,55 +43,22 @@ fn facts_of_scanner(url: &Url, source: &str) -> Facts {
         ..Limits::default()
     };
     let content_type = Some("text/html; charset=utf-8");
-    let page = parse(
-        &Input {
-            url,
-            content_type,
-            body: source.as_bytes(),
-        },
-        &limits,
-    );
-    let links = page
-        .links()
-        .map(|link| (link.via, link.target.to_owned()))
-        .collect();
-    Facts {
-        links,
-        title: page.title,
-        base: page.base,
-        lang: page.lang,
-    }
+    let page = parse(&Input { url, content_type, body: source.as_bytes() }, &limits);
+    let links = page.links().map(|link| (link.via, link.target.to_owned())).collect();
+    Facts { links, title: page.title, base: page.base, lang: page.lang }
 }
 
 fn facts_of_dom(url: &Url, source: &str) -> Facts {
-    let tree_builder = TreeBuilderOpts {
-        scripting_enabled: false,
-        ..TreeBuilderOpts::default()
-    };
-    let options = ParseOpts {
-        tree_builder,
-        ..ParseOpts::default()
-    };
+    let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
+    let options = ParseOpts { tree_builder, ..ParseOpts::default() };
     let dom = parse_document(RcDom::default(), options).one(source);
-    let mut walk = Walk {
-        url,
-        facts: Facts::default(),
-        has_title: false,
-        has_base: false,
-    };
+    let mut walk = Walk { url, facts: Facts::default(), has_title: false, has_base: false };
     let mut open = vec![(dom.document.clone(), false)];
     while let Some((node, in_template)) = open.pop() {
         walk.node(&node, in_template);
         let children = node.children.borrow();
-        open.extend(
-            children
-                .iter()
-                .rev()
-                .map(|child| (child.clone(), in_template)),
-        );
-        if let NodeData::Element {
-            template_contents, ..
-        } = &node.data
+        open.extend(children.iter().rev().map(|child| (child.clone(), in_template)));
+        if let NodeData::Element { template_contents, .. } = &node.data
             && let Some(contents) = template_contents.borrow().as_ref()
         {
             open.push((contents.clone(), true));
@@ -186,8 +153,7 @@ impl Walk<'_> {
             }
             "meta" if value("http-equiv").eq_ignore_ascii_case("refresh") => {
                 let content = value("content");
-                self.facts
-                    .add(Via::Refresh, refresh::target(&content).unwrap_or_default());
+                self.facts.add(Via::Refresh, refresh::target(&content).unwrap_or_default());
             }
             "style" => css::each_url(&text(node), |url| self.facts.add(Via::Embed, url)),
             _ => {}
@@ -201,10 +167,7 @@ impl Walk<'_> {
             }
             "title" if !self.has_title => {
                 self.has_title = true;
-                let title = text(node)
-                    .split_ascii_whitespace()
-                    .collect::<Vec<_>>()
-                    .join(" ");
+                let title = text(node).split_ascii_whitespace().collect::<Vec<_>>().join(" ");
                 self.facts.title = Some(title).filter(|title| !title.is_empty());
             }
             "base" if !self.has_base => {
@@ -226,9 +189,7 @@ fn attribute(node: &Handle, name: &str) -> Option<String> {
         return None;
     };
     let attrs = attrs.borrow();
-    let found = attrs
-        .iter()
-        .find(|each| each.name.ns == ns!() && &*each.name.local == name);
+    let found = attrs.iter().find(|each| each.name.ns == ns!() && &*each.name.local == name);
     found.map(|each| each.value.to_string())
 }
 
@@ -239,10 +200,7 @@ fn xlink_href(node: &Handle) -> Option<String> {
     let attrs = attrs.borrow();
     let is_href =
         |name: &html5ever::QualName| name.ns == ns!(xlink) && name.local == local_name!("href");
-    attrs
-        .iter()
-        .find(|each| is_href(&each.name))
-        .map(|each| each.value.to_string())
+    attrs.iter().find(|each| is_href(&each.name)).map(|each| each.value.to_string())
 }
 
 fn text(node: &Handle) -> String {
@@ -275,10 +233,7 @@ fn compare(pages: impl Iterator<Item = (String, String)>) -> usize {
         let (scanner, dom) = (facts_of_scanner(&url, &source), facts_of_dom(&url, &source));
         let is_explained = DIFFERENCES.contains(&name.as_str());
         if is_explained {
-            assert_ne!(
-                scanner, dom,
-                "{name} is the same now: take it out of the table"
-            );
+            assert_ne!(scanner, dom, "{name} is the same now: take it out of the table");
         } else if scanner != dom {
             unexplained.push(difference(&name, &scanner, &dom));
         }
@@ -307,51 +262,23 @@ fn difference(name: &str, scanner: &Facts, dom: &Facts) -> String {
 
 fn pages(archive: &str, wanted: impl Fn(usize, &str) -> bool) -> Vec<(String, String)> {
     let files = testdata::archive(archive).unwrap_or_default();
-    let pages = files
-        .into_iter()
-        .enumerate()
-        .filter(|(number, (name, _))| wanted(*number, name));
-    pages
-        .map(|(_, (name, bytes))| (name, String::from_utf8_lossy(&bytes).into_owned()))
-        .collect()
+    let pages = files.into_iter().enumerate().filter(|(number, (name, _))| wanted(*number, name));
+    pages.map(|(_, (name, bytes))| (name, String::from_utf8_lossy(&bytes).into_owned())).collect()
 }
 
 #[test]
 fn differences_are_known() {
     let rows = [
-        (
-            "<p><td background=1>",
-            "1",
-            "",
-            "a cell outside a table is no element",
-        ),
-        (
-            "<a href=1></a><frameset>",
-            "1",
-            "",
-            "a frameset takes the place of an empty body",
-        ),
-        (
-            "<p><td><svg></td><use href=1>",
-            "",
-            "1",
-            "a cell that is none cannot end",
-        ),
-        (
-            "<x><div><svg></x><use href=1>",
-            "",
-            "1",
-            "a block holds back unknown end tags",
-        ),
+        ("<p><td background=1>", "1", "", "a cell outside a table is no element"),
+        ("<a href=1></a><frameset>", "1", "", "a frameset takes the place of an empty body"),
+        ("<p><td><svg></td><use href=1>", "", "1", "a cell that is none cannot end"),
+        ("<x><div><svg></x><use href=1>", "", "1", "a block holds back unknown end tags"),
     ];
     let url = Url::parse("http://h/").unwrap();
     for (source, only_scanner, only_dom, why) in rows {
         let (scanner, dom) = (facts_of_scanner(&url, source), facts_of_dom(&url, source));
         let targets = |one: &Facts, other: &Facts| -> String {
-            one.links
-                .difference(&other.links)
-                .map(|(_, target)| target.as_str())
-                .collect()
+            one.links.difference(&other.links).map(|(_, target)| target.as_str()).collect()
         };
         assert_eq!(targets(&scanner, &dom), only_scanner, "{why}");
         assert_eq!(targets(&dom, &scanner), only_dom, "{why}");
@@ -360,21 +287,14 @@ fn differences_are_known() {
 
 #[test]
 fn real_articles_give_the_links_of_the_dom() {
-    let pages = pages("html/readability-pages.tar.gz", |_, name| {
-        name.ends_with(".html")
-    });
+    let pages = pages("html/readability-pages.tar.gz", |_, name| name.ends_with(".html"));
     let count = pages.len();
     assert_eq!(compare(pages.into_iter()), count);
 }
 
 #[test]
 fn small_pages_of_a_crawler_s_tests_give_the_links_of_the_dom() {
-    compare(
-        pages("html/scrapy-pages.tar.gz", |_, name| {
-            name.ends_with(".html")
-        })
-        .into_iter(),
-    );
+    compare(pages("html/scrapy-pages.tar.gz", |_, name| name.ends_with(".html")).into_iter());
 }
 
 #[test]
@@ -386,28 +306,18 @@ fn generated_documentation_gives_the_links_of_the_dom() {
 /// These pages are kept with their HTTP headers.
 fn without_headers(source: &str) -> String {
     let source = source.replace("\r\n", "\n");
-    source
-        .split_once("\n\n")
-        .map_or(String::new(), |(_, body)| body.to_owned())
+    source.split_once("\n\n").map_or(String::new(), |(_, body)| body.to_owned())
 }
 
 #[test]
 fn hand_written_pages_of_1996_give_the_links_of_the_dom() {
-    let pages = pages("topic/webkb-pages.tar.gz", |number, _| {
-        number.is_multiple_of(5)
-    });
-    compare(
-        pages
-            .into_iter()
-            .map(|(name, source)| (name, without_headers(&source))),
-    );
+    let pages = pages("topic/webkb-pages.tar.gz", |number, _| number.is_multiple_of(5));
+    compare(pages.into_iter().map(|(name, source)| (name, without_headers(&source))));
 }
 
 #[test]
 fn tokenizer_cases_give_the_links_of_the_dom() {
-    let cases = html5lib_cases()
-        .into_iter()
-        .map(|(_, source, _)| (source.clone(), source));
+    let cases = html5lib_cases().into_iter().map(|(_, source, _)| (source.clone(), source));
     compare(cases);
 }
 
@@ -511,9 +421,7 @@ fn random_pages_give_the_links_of_the_dom() {
         usize::try_from(state >> 33).unwrap()
     };
     let pages = std::iter::from_fn(|| {
-        let source: String = (0..next() % 24)
-            .map(|_| PIECES[next() % PIECES.len()])
-            .collect();
+        let source: String = (0..next() % 24).map(|_| PIECES[next() % PIECES.len()]).collect();
         Some((source.clone(), source))
     });
     compare(pages.take(20_000));

@@ -32,11 +32,7 @@ fn decode(mut raw: &str, context: Context, out: &mut String) {
                 1 + usize::from(rest.starts_with("\r\n"))
             }
             _ => {
-                out.push_str(if context == Context::General {
-                    ""
-                } else {
-                    "\u{fffd}"
-                });
+                out.push_str(if context == Context::General { "" } else { "\u{fffd}" });
                 1
             }
         };
@@ -47,13 +43,8 @@ fn decode(mut raw: &str, context: Context, out: &mut String) {
 
 /// Appends what the reference at the start of `text` stands for, or its `&`; gives the bytes passed.
 fn reference(text: &str, context: Context, out: &mut String) -> usize {
-    const COMMON: &[(&str, &str)] = &[
-        ("&amp;", "&"),
-        ("&nbsp;", "\u{a0}"),
-        ("&quot;", "\""),
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-    ];
+    const COMMON: &[(&str, &str)] =
+        &[("&amp;", "&"), ("&nbsp;", "\u{a0}"), ("&quot;", "\""), ("&lt;", "<"), ("&gt;", ">")];
     if let Some((name, value)) = COMMON.iter().find(|(name, _)| text.starts_with(name)) {
         out.push_str(value);
         return name.len();
@@ -68,10 +59,8 @@ fn reference(text: &str, context: Context, out: &mut String) -> usize {
 
 fn named(text: &str, context: Context, out: &mut String) -> usize {
     let bytes = text.as_bytes();
-    let letters = bytes[1..]
-        .iter()
-        .take(NAME_BYTES)
-        .take_while(|byte| byte.is_ascii_alphanumeric());
+    let letters =
+        bytes[1..].iter().take(NAME_BYTES).take_while(|byte| byte.is_ascii_alphanumeric());
     let end = 1 + letters.count();
     // What follows the name decides whether it is one.
     let end = end + usize::from(matches!(bytes.get(end), Some(b';' | b'=')));
@@ -91,17 +80,10 @@ fn named(text: &str, context: Context, out: &mut String) -> usize {
 fn number(text: &str) -> Option<(char, usize)> {
     let hex = text.starts_with(['x', 'X']);
     let (radix, start) = if hex { (16, 1) } else { (10, 0) };
-    let digits = text[start..]
-        .bytes()
-        .take_while(|&byte| char::from(byte).is_digit(radix))
-        .count();
+    let digits = text[start..].bytes().take_while(|&byte| char::from(byte).is_digit(radix)).count();
     let end = start + digits;
-    let value = text[start..end]
-        .chars()
-        .filter_map(|digit| digit.to_digit(radix));
-    let value = value.fold(0_u32, |sum, digit| {
-        sum.saturating_mul(radix).saturating_add(digit)
-    });
+    let value = text[start..end].chars().filter_map(|digit| digit.to_digit(radix));
+    let value = value.fold(0_u32, |sum, digit| sum.saturating_mul(radix).saturating_add(digit));
     let passed = end + usize::from(text.as_bytes().get(end) == Some(&b';'));
     (digits > 0).then(|| (character(value), passed))
 }
@@ -112,11 +94,8 @@ fn character(value: u32) -> char {
     match u8::try_from(value) {
         Ok(0) => '\u{fffd}',
         Ok(byte @ 0x80..=0x9f) => {
-            let text = encoding_rs::WINDOWS_1252
-                .decode_without_bom_handling(&[byte])
-                .0
-                .chars()
-                .next();
+            let text =
+                encoding_rs::WINDOWS_1252.decode_without_bom_handling(&[byte]).0.chars().next();
             text.unwrap_or('\u{fffd}')
         }
         _ => char::from_u32(value).unwrap_or('\u{fffd}'),

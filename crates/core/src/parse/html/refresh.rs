@@ -23,9 +23,7 @@ fn url(text: &str) -> &str {
     if !text.starts_with(['u', 'U']) {
         return unquoted(text);
     }
-    let is_url = text
-        .get(..3)
-        .is_some_and(|start| start.eq_ignore_ascii_case("url"));
+    let is_url = text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("url"));
     let value = text.get(3..).filter(|_| is_url).map(skip_space);
     match value.and_then(|value| value.strip_prefix('=')) {
         Some(value) => unquoted(skip_space(value)),

@@ -96,9 +96,7 @@ impl<'a> Scanner<'a> {
     pub fn next(&mut self) -> Option<Event<'a>> {
         loop {
             let is_foreign = self.foreign.namespace() != Namespace::Html;
-            let token = self
-                .tokens
-                .next(is_foreign || self.dialect == Dialect::Xhtml)?;
+            let token = self.tokens.next(is_foreign || self.dialect == Dialect::Xhtml)?;
             let event = match token {
                 Token::Text(source) => self.text(source, true),
                 Token::Raw(source) => self.text(source, false),
@@ -122,12 +120,7 @@ impl<'a> Scanner<'a> {
         {
             self.frames = Frames::Refused;
         }
-        Some(Event::Text(Text {
-            source,
-            references,
-            within: self.within,
-            namespace,
-        }))
+        Some(Event::Text(Text { source, references, within: self.within, namespace }))
     }
 
     fn start(&mut self, name: &'a str, self_closing: bool) -> Option<Event<'a>> {
@@ -137,12 +130,7 @@ impl<'a> Scanner<'a> {
             return self.start_among_frames(tag);
         }
         let attributes = self.tokens.attributes();
-        let namespace = self.foreign.start(StartTag {
-            tag,
-            name,
-            attributes,
-            self_closing,
-        });
+        let namespace = self.foreign.start(StartTag { tag, name, attributes, self_closing });
         if namespace == Namespace::Html && !self.html_start(tag, self_closing) {
             return None;
         }
@@ -155,10 +143,7 @@ impl<'a> Scanner<'a> {
         if tag == Tag::Noframes {
             self.read_as_text(tag);
         }
-        counts.then_some(Event::Start {
-            tag,
-            namespace: Namespace::Html,
-        })
+        counts.then_some(Event::Start { tag, namespace: Namespace::Html })
     }
 
     /// Whether the tag counts; and reads on as it demands.

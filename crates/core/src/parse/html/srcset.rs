@@ -12,16 +12,10 @@ pub(in crate::parse) fn each_url(srcset: &str, mut each: impl FnMut(&str)) {
         if rest.is_empty() {
             return;
         }
-        let end = rest
-            .find(|c: char| c.is_ascii_whitespace())
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
         let (url, after) = rest.split_at(end);
         let bare = url.trim_end_matches(',');
-        let (descriptors, after) = if bare.len() < url.len() {
-            ("", after)
-        } else {
-            split(after)
-        };
+        let (descriptors, after) = if bare.len() < url.len() { ("", after) } else { split(after) };
         if are_valid(descriptors) {
             each(bare);
         }
@@ -73,9 +67,8 @@ fn is_size(number: &str) -> bool {
 
 /// A valid floating-point number (section 2.3.4.3), not below zero.
 fn is_factor(number: &str) -> bool {
-    let plain = number
-        .bytes()
-        .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
+    let plain =
+        number.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
     let starts = number.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
     plain
         && starts

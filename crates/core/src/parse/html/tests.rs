@@ -73,15 +73,9 @@ fn expected_tokens(output: &Value) -> Vec<Plain> {
             "Character" => push_text(&mut tokens, &text(&token[1])),
             "StartTag" => {
                 let attributes = token[2].as_object().unwrap();
-                let attributes = attributes
-                    .iter()
-                    .map(|(name, value)| (name.clone(), text(value)));
+                let attributes = attributes.iter().map(|(name, value)| (name.clone(), text(value)));
                 let self_closing = token.get(3) == Some(&Value::Bool(true));
-                tokens.push(Plain::Start(
-                    text(&token[1]),
-                    attributes.collect(),
-                    self_closing,
-                ));
+                tokens.push(Plain::Start(text(&token[1]), attributes.collect(), self_closing));
             }
             "EndTag" => tokens.push(Plain::End(text(&token[1]))),
             _ => {}
@@ -96,11 +90,7 @@ fn without_nul(tokens: Vec<Plain>) -> Vec<Plain> {
         Plain::Text(text) => Plain::Text(text.replace(['\0', '\u{fffd}'], "")),
         other => other,
     };
-    tokens
-        .into_iter()
-        .map(clean)
-        .filter(|token| *token != Plain::Text(String::new()))
-        .collect()
+    tokens.into_iter().map(clean).filter(|token| *token != Plain::Text(String::new())).collect()
 }
 
 fn mode(state: &str, last_start_tag: Option<&str>) -> Option<Mode> {
@@ -129,9 +119,8 @@ fn unescape_all(value: &Value) -> Option<Value> {
         Value::String(text) => Value::String(unescaped(text)?),
         Value::Array(items) => Value::Array(items.iter().map(unescape_all).collect::<Option<_>>()?),
         Value::Object(fields) => {
-            let fields = fields
-                .iter()
-                .map(|(name, value)| Some((unescaped(name)?, unescape_all(value)?)));
+            let fields =
+                fields.iter().map(|(name, value)| Some((unescaped(name)?, unescape_all(value)?)));
             Value::Object(fields.collect::<Option<_>>()?)
         }
         other => other.clone(),
@@ -148,11 +137,7 @@ pub(super) fn html5lib_cases() -> Vec<(String, String, Value)> {
         let json: Value = serde_json::from_slice(bytes).unwrap();
         for case in json["tests"].as_array().into_iter().flatten() {
             let double = case["doubleEscaped"] == true;
-            let Some(case) = (if double {
-                unescape_all(case)
-            } else {
-                Some(case.clone())
-            }) else {
+            let Some(case) = (if double { unescape_all(case) } else { Some(case.clone()) }) else {
                 continue;
             };
             let source = case["input"].as_str().unwrap().to_owned();
@@ -179,11 +164,7 @@ fn html5lib_tokenizer_cases_pass() {
             let start = if cdata { "<![CDATA[" } else { "" };
             let actual = without_nul(tokens_of(&format!("{start}{source}"), mode, cdata));
             let expected = without_nul(expected_tokens(&case["output"]));
-            assert_eq!(
-                actual, expected,
-                "{file}: {} in {state}: {source:?}",
-                case["description"]
-            );
+            assert_eq!(actual, expected, "{file}: {} in {state}: {source:?}", case["description"]);
             passed += 1;
         }
     }
@@ -197,21 +178,11 @@ fn page(source: &str) -> Page {
 fn page_within(source: &str, limits: &Limits) -> Page {
     let url = Url::parse("http://h/dir/page").unwrap();
     let content_type = Some("text/html; charset=utf-8");
-    parse(
-        &Input {
-            url: &url,
-            content_type,
-            body: source.as_bytes(),
-        },
-        limits,
-    )
+    parse(&Input { url: &url, content_type, body: source.as_bytes() }, limits)
 }
 
 fn links(source: &str) -> Vec<(Via, String)> {
-    page(source)
-        .links()
-        .map(|link| (link.via, link.target.to_owned()))
-        .collect()
+    page(source).links().map(|link| (link.via, link.target.to_owned())).collect()
 }
 
 #[test]
@@ -222,10 +193,7 @@ fn every_attribute_that_carries_a_link_gives_one() {
         ("<A HREF = ' x y\n'>", &[(Anchor, "x y")]),
         ("<a href>", &[(Anchor, "")]),
         ("<area href=x>", &[(Anchor, "x")]),
-        (
-            "<a href='?a=1&amp;b=2&copy=3'>",
-            &[(Anchor, "?a=1&b=2&copy=3")],
-        ),
+        ("<a href='?a=1&amp;b=2&copy=3'>", &[(Anchor, "?a=1&b=2&copy=3")]),
         ("<a href=x href=y>", &[(Anchor, "x")]),
         ("<a href=x/>", &[(Anchor, "x/")]),
         ("<a name=n>", &[]),
@@ -233,86 +201,54 @@ fn every_attribute_that_carries_a_link_gives_one() {
         ("<link rel='alternate stylesheet' href=x>", &[(Embed, "x")]),
         ("<link rel='SHORTCUT ICON' href=x>", &[(Embed, "x")]),
         ("<link rel=canonical href=x>", &[(Canonical, "x")]),
-        (
-            "<link rel=alternate hreflang=de href=x>",
-            &[(Alternate, "x")],
-        ),
+        ("<link rel=alternate hreflang=de href=x>", &[(Alternate, "x")]),
         ("<link rel=next href=x>", &[(Link, "x")]),
         ("<link rel='dns-prefetch preconnect' href=x>", &[]),
         ("<link href=x>", &[]),
-        (
-            "<link rel=preload as=image imagesrcset='a 1x, b 2x'>",
-            &[(Embed, "a"), (Embed, "b")],
-        ),
-        (
-            "<iframe src=x longdesc=y></iframe>",
-            &[(Frame, "x"), (Link, "y")],
-        ),
+        ("<link rel=preload as=image imagesrcset='a 1x, b 2x'>", &[(Embed, "a"), (Embed, "b")]),
+        ("<iframe src=x longdesc=y></iframe>", &[(Frame, "x"), (Link, "y")]),
         ("<frameset><frame src=x></frameset>", &[(Frame, "x")]),
         ("<p>text<frameset><frame src=x></frameset>", &[]),
-        (
-            "<img src=x srcset='a 1x' alt=t>",
-            &[(Embed, "x"), (Embed, "a")],
-        ),
+        ("<img src=x srcset='a 1x' alt=t>", &[(Embed, "x"), (Embed, "a")]),
         ("<image src=x>", &[(Embed, "x")]),
         ("<img src='data:image/png;base64,AA'>", &[]),
-        (
-            "<picture><source srcset='a, b'></picture>",
-            &[(Embed, "a"), (Embed, "b")],
-        ),
+        ("<picture><source srcset='a, b'></picture>", &[(Embed, "a"), (Embed, "b")]),
         (
             "<video src=x poster=y><track src=z></video>",
             &[(Embed, "x"), (Embed, "y"), (Embed, "z")],
         ),
-        (
-            "<audio src=x></audio><embed src=y>",
-            &[(Embed, "x"), (Embed, "y")],
-        ),
+        ("<audio src=x></audio><embed src=y>", &[(Embed, "x"), (Embed, "y")]),
         ("<script src=x></script>", &[(Embed, "x")]),
         ("<input type=IMAGE src=x><input src=y>", &[(Embed, "x")]),
         ("<object data=x></object>", &[(Embed, "x")]),
         ("<body background=x>", &[(Embed, "x")]),
         ("<q cite=x></q><ins cite=y>", &[(Link, "x"), (Link, "y")]),
-        (
-            "<meta http-equiv=Refresh content='0; url=x'>",
-            &[(Refresh, "x")],
-        ),
+        ("<meta http-equiv=Refresh content='0; url=x'>", &[(Refresh, "x")]),
         ("<meta property=og:image content=x>", &[]),
         ("<form action=x><button formaction=y>", &[]),
         ("<a ping=x>", &[]),
         ("<p style=\"background:url('x')\">", &[(Embed, "x")]),
-        (
-            "<style>@import 'x'; a{b:url(y)}</style>",
-            &[(Embed, "x"), (Embed, "y")],
-        ),
+        ("<style>@import 'x'; a{b:url(y)}</style>", &[(Embed, "x"), (Embed, "y")]),
         (
             "<svg><a xlink:href=x><image href=y><use href=z></svg>",
             &[(Anchor, "x"), (Embed, "y"), (Embed, "z")],
         ),
         ("<svg><title><a href=x></title></svg>", &[(Anchor, "x")]),
         ("<title><a href=x></title>", &[]),
-        (
-            "<textarea><a href=x></textarea><a href=y>",
-            &[(Anchor, "y")],
-        ),
+        ("<textarea><a href=x></textarea><a href=y>", &[(Anchor, "y")]),
         ("<noscript><img src=x></noscript>", &[(Embed, "x")]),
         ("<template><a href=x></template>", &[(Anchor, "x")]),
         ("<!-- <a href=x> --><a href=y>", &[(Anchor, "y")]),
         ("<script>'<a href=x>'</script><a href=y>", &[(Anchor, "y")]),
-        (
-            "<script><!--<script></script><a href=x>--></script><a href=y>",
-            &[(Anchor, "y")],
-        ),
+        ("<script><!--<script></script><a href=x>--></script><a href=y>", &[(Anchor, "y")]),
         ("<plaintext><a href=x>", &[]),
         ("<![CDATA[<a href=x>]]>", &[]),
         ("<svg><![CDATA[<a href=x>]]></svg>", &[]),
         ("<a href=\"x", &[]),
     ];
     for (source, expected) in rows {
-        let expected: Vec<_> = expected
-            .iter()
-            .map(|(via, target)| (*via, (*target).to_owned()))
-            .collect();
+        let expected: Vec<_> =
+            expected.iter().map(|(via, target)| (*via, (*target).to_owned())).collect();
         assert_eq!(links(source), expected, "{source}");
     }
 }
@@ -326,10 +262,7 @@ fn a_link_has_the_text_that_a_reader_sees() {
         ("<a href=x>one<br>two</a>", "one two"),
         ("<a href=x>&lt;b&gt; &amp; co</a>", "<b> & co"),
         ("<a href=x>one<a href=y>two", "one"),
-        (
-            "<a href=x><script>no</script><style>no</style>yes</a>",
-            "yes",
-        ),
+        ("<a href=x><script>no</script><style>no</style>yes</a>", "yes"),
         ("<a href=x>to the end", "to the end"),
         ("<area href=x alt=' map '>", "map"),
     ];
@@ -360,15 +293,8 @@ fn what_the_head_says_of_the_page() {
     assert_eq!(page.base.as_ref().map(Url::as_str), Some("http://h/b/"));
     assert_eq!(page.canonical.as_deref(), Some("/c"));
     assert_eq!(page.description.as_deref(), Some("about it"));
-    let robots: Vec<_> = page
-        .robots_meta
-        .iter()
-        .map(|(n, c)| (n.as_str(), c.as_str()))
-        .collect();
-    assert_eq!(
-        robots,
-        [("robots", "noindex, follow"), ("larm", "max-snippet:5")]
-    );
+    let robots: Vec<_> = page.robots_meta.iter().map(|(n, c)| (n.as_str(), c.as_str())).collect();
+    assert_eq!(robots, [("robots", "noindex, follow"), ("larm", "max-snippet:5")]);
     assert_eq!(page.text, "");
     assert_eq!(page.notes, []);
 }
@@ -391,15 +317,9 @@ fn text_is_what_a_reader_sees_in_lines() {
         ("a<br>b<hr>c", "a\nb\nc"),
         ("<ul><li>a<li>b</ul>c", "a\nb\nc"),
         ("<table><tr><td>a<td>b<tr><td>c</table>", "a b\nc"),
-        (
-            "<style>x</style><script>x</script><template>x</template><iframe>x</iframe>y",
-            "y",
-        ),
+        ("<style>x</style><script>x</script><template>x</template><iframe>x</iframe>y", "y"),
         ("<noscript>shown</noscript>", "shown"),
-        (
-            "<svg><title>x</title><text>x</text></svg><math><mi>y</mi></math>",
-            "y",
-        ),
+        ("<svg><title>x</title><text>x</text></svg><math><mi>y</mi></math>", "y"),
         ("a &amp; b&nbsp;c &lt;", "a & b\u{a0}c <"),
         ("1 < 2 <3", "1 < 2 <3"),
         ("a<!-- x -->b", "ab"),
@@ -417,11 +337,7 @@ fn xhtml_is_read_as_such() {
     let source = "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml' xml:lang='fr'>\
                   <head><script src='s'/><title>t</title></head><body><a href='x'/><![CDATA[<b>]]></body></html>";
     for content_type in ["application/xhtml+xml", "text/xml"] {
-        let input = Input {
-            url: &url,
-            content_type: Some(content_type),
-            body: source.as_bytes(),
-        };
+        let input = Input { url: &url, content_type: Some(content_type), body: source.as_bytes() };
         let page = parse(&input, &Limits::default());
         assert_eq!(page.link_count(), 2, "{content_type}");
         assert_eq!(page.title.as_deref(), Some("t"));

@@ -80,17 +80,8 @@ pub(in crate::parse) struct Tokenizer<'a> {
 
 impl<'a> Tokenizer<'a> {
     pub fn new(source: &'a str) -> Self {
-        let attributes = Attributes {
-            present: 0,
-            values: [""; Attr::COUNT],
-        };
-        Self {
-            source,
-            at: 0,
-            mode: Mode::Data,
-            tag_at: 0,
-            attributes,
-        }
+        let attributes = Attributes { present: 0, values: [""; Attr::COUNT] };
+        Self { source, at: 0, mode: Mode::Data, tag_at: 0, attributes }
     }
 
     /// Changes how the source is read; for the tree's rules to call after a start tag.
@@ -168,10 +159,7 @@ impl<'a> Tokenizer<'a> {
             attributes.keep_first(Attr::of(name), value);
         });
         let end = self.pass_tag(end)?;
-        Some(Token::Start {
-            name,
-            self_closing: end.self_closing,
-        })
+        Some(Token::Start { name, self_closing: end.self_closing })
     }
 
     fn end_tag(&mut self) -> Option<Token<'a>> {
@@ -265,16 +253,10 @@ pub(super) fn read_attributes<'a>(
         at = skip_space(bytes, at);
         match *bytes.get(at)? {
             b'>' => {
-                return Some(TagEnd {
-                    at: at + 1,
-                    self_closing: false,
-                });
+                return Some(TagEnd { at: at + 1, self_closing: false });
             }
             b'/' if *bytes.get(at + 1)? == b'>' => {
-                return Some(TagEnd {
-                    at: at + 2,
-                    self_closing: true,
-                });
+                return Some(TagEnd { at: at + 2, self_closing: true });
             }
             b'/' => at += 1,
             _ => {
@@ -317,10 +299,7 @@ fn name_end(bytes: &[u8], from: usize) -> usize {
 
 fn skip_space(bytes: &[u8], from: usize) -> usize {
     let rest = &bytes[from..];
-    from + rest
-        .iter()
-        .position(|&byte| !is_space(byte))
-        .unwrap_or(rest.len())
+    from + rest.iter().position(|&byte| !is_space(byte)).unwrap_or(rest.len())
 }
 
 /// White space of the standard; a carriage return counts, since it is read as a line feed.
@@ -354,10 +333,7 @@ fn is_end_tag(source: &str, at: usize, tag: Tag) -> bool {
 /// name has.
 fn word_at(source: &str, at: usize) -> Option<Tag> {
     let rest = &source.as_bytes()[at.min(source.len())..];
-    let end = rest
-        .iter()
-        .take(16)
-        .position(|byte| !byte.is_ascii_alphabetic())?;
+    let end = rest.iter().take(16).position(|byte| !byte.is_ascii_alphabetic())?;
     let ends = is_space(rest[end]) || matches!(rest[end], b'/' | b'>');
     ends.then(|| Tag::of(&source[at..at + end]))
 }

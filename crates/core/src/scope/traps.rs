@@ -1,0 +1,210 @@
+//! Filter `traps`: URLs whose shape shows that they come from an endless supply.
+//!
+//! Judged by shape alone, and carefully: a documentation may well say `/2.0/api/2.0/`, a forum number
+//! its threads `/1234/10`. Seeds pass, since a person typed them.
+
+use super::{Filter, Subject, Verdict};
+use crate::{Limits, Via};
+
+pub(super) struct Traps {
+    pub segments_max: u64,
+    pub repeats_max: u64,
+    pub pairs_max: u64,
+    /// Years outside of these are for calendars without end.
+    pub year_min: u32,
+    pub year_max: u32,
+}
+
+/// How often a sequence of segments may follow itself: `/a/b/a/b` can happen, a third time cannot.
+const CYCLES_MAX: usize = 2;
+
+impl Traps {
+    pub fn new(limits: &Limits, year_min: u32, year_max: u32) -> Self {
+        Self {
+            segments_max: limits.url_segments_max,
+            repeats_max: limits.url_segment_repeats_max,
+            pairs_max: limits.url_query_pairs_max,
+            year_min,
+            year_max,
+        }
+    }
+
+    fn objection(&self, path: &str, query: &str) -> Option<String> {
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let count = path.split('/').skip(1).count();
+        if exceeds(count, self.segments_max) {
+            return Some(format!("{count} path segments, {} allowed", self.segments_max));
+        }
+        let pairs = query.split('&').count();
+        if exceeds(pairs, self.pairs_max) {
+            return Some(format!("{pairs} query parameters, {} allowed", self.pairs_max));
+        }
+        self.repeated(&segments)
+            .or_else(|| cycle(&segments))
+            .or_else(|| self.far_date(&segments, query))
+    }
+
+    fn repeated(&self, segments: &[&str]) -> Option<String> {
+        if !exceeds(segments.len(), self.repeats_max) {
+            return None;
+        }
+        let times = |segment: &str| segments.iter().filter(|other| **other == segment).count();
+        let (segment, times) = segments
+            .iter()
+            .map(|segment| (segment, times(segment)))
+            .find(|(_, times)| exceeds(*times, self.repeats_max))?;
+        let allowed = self.repeats_max;
+        Some(format!("segment {segment} stands {times} times in the path, {allowed} allowed"))
+    }
+
+    /// A month of a calendar that no one has any business in. A bare `/1066/10` or `/1945-05-08` is
+    /// more often a number or history than a calendar, so those need a word or a far future.
+    fn far_date(&self, segments: &[&str], query: &str) -> Option<String> {
+        let pairs: Vec<_> = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
+        let values = pairs.iter().map(|(_, value)| *value);
+        let mut dashed = segments.iter().copied().chain(values).filter_map(dashed_year);
+        let year = self
+            .far_year_in_path(segments)
+            .or_else(|| self.far_year_in_query(&pairs))
+            .or_else(|| dashed.find(|year| *year > self.year_max))?;
+        Some(format!("a calendar in the year {year}"))
+    }
+
+    fn far_year_in_path(&self, segments: &[&str]) -> Option<u32> {
+        segments.windows(3).find_map(|window| match window {
+            [word, year, month] if is_calendar(word) && is_month(month) => self.far_year(year),
+            _ => None,
+        })
+    }
+
+    fn far_year_in_query(&self, pairs: &[(&str, &str)]) -> Option<u32> {
+        let value = |names: [&str; 2]| {
+            pairs.iter().find(|(name, _)| names.contains(name)).map(|(_, value)| *value)
+        };
+        value(["month", "mon"]).filter(|month| is_month(month))?;
+        self.far_year(value(["year", "yr"])?)
+    }
+
+    fn far_year(&self, text: &str) -> Option<u32> {
+        year(text).filter(|year| !(self.year_min..=self.year_max).contains(year))
+    }
+}
+
+fn exceeds(count: usize, max: u64) -> bool {
+    u64::try_from(count).is_ok_and(|count| count > max)
+}
+
+/// A sequence of two or more segments that follows itself too often: `/a/b/a/b/a/b`.
+fn cycle(segments: &[&str]) -> Option<String> {
+    let times = CYCLES_MAX + 1;
+    let lengths = 2..=segments.len() / times;
+    let mut windows = lengths.flat_map(|length| {
+        segments.windows(length * times).map(move |window| window.split_at(length))
+    });
+    let (cycle, _) =
+        windows.find(|(cycle, rest)| rest.chunks(cycle.len()).all(|chunk| chunk == *cycle))?;
+    Some(format!("the path repeats {} {times} times", cycle.join("/")))
+}
+
+fn is_calendar(segment: &str) -> bool {
+    const WORDS: &[&str] =
+        &["agenda", "calendar", "calendario", "calendrier", "events", "kalender", "month"];
+    WORDS.iter().any(|word| segment.eq_ignore_ascii_case(word))
+}
+
+fn is_month(text: &str) -> bool {
+    text.len() <= 2 && text.parse::<u32>().is_ok_and(|month| (1..=12).contains(&month))
+}
+
+fn year(text: &str) -> Option<u32> {
+    let is_year = (4..=5).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_year.then(|| text.parse().ok()).flatten()
+}
+
+/// The year of `2024-05` or `2024-05-17`.
+fn dashed_year(text: &str) -> Option<u32> {
+    let mut parts = text.split('-');
+    let (first, month, day) = (year(parts.next()?)?, parts.next()?, parts.next());
+    let is_day = day.is_none_or(|day| day.len() == 2 && day.parse::<u8>().is_ok());
+    (month.len() == 2 && is_month(month) && is_day && parts.next().is_none()).then_some(first)
+}
+
+impl Filter for Traps {
+    fn name(&self) -> &'static str {
+        "traps"
+    }
+
+    fn judge(&self, subject: &Subject<'_>) -> Verdict {
+        if subject.via == Via::Seed {
+            return Verdict::Pass;
+        }
+        let query = subject.url.query().unwrap_or_default();
+        match self.objection(subject.url.path(), query) {
+            Some(detail) => Verdict::reject("traps", detail),
+            None => Verdict::Pass,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{assert_passes, assert_rejects, link, seed};
+    use super::*;
+
+    fn traps() -> Traps {
+        Traps::new(&Limits::default(), 1990, 2100)
+    }
+
+    #[test]
+    fn shapes_of_endless_supplies_are_rejected() {
+        let deep = format!("http://h{}", many("/s", 33));
+        let wide = format!("http://h/?{}", many("&p", 33).trim_start_matches('&'));
+        let rows = [
+            (deep.as_str(), "traps: 33 path segments, 32 allowed"),
+            (wide.as_str(), "traps: 33 query parameters, 32 allowed"),
+            ("http://h/a/x/a/y/a/z/a", "traps: segment a stands 4 times in the path, 3 allowed"),
+            ("http://h/a/b/a/b/a/b", "traps: the path repeats a/b 3 times"),
+            ("http://h/x/a/b/c/a/b/c/a/b/c/y", "traps: the path repeats a/b/c 3 times"),
+            ("http://h/calendar/2150/01/", "traps: a calendar in the year 2150"),
+            ("http://h/Events/1902/12", "traps: a calendar in the year 1902"),
+            ("http://h/cal.php?month=3&year=2987", "traps: a calendar in the year 2987"),
+            ("http://h/cal?year=1801&month=03", "traps: a calendar in the year 1801"),
+            ("http://h/day/2150-03-01/", "traps: a calendar in the year 2150"),
+            ("http://h/day?date=10150-03", "traps: a calendar in the year 10150"),
+        ];
+        for (url, reason) in rows {
+            assert_rejects(&traps(), link(url), reason);
+            assert_passes(&traps(), seed(url));
+        }
+    }
+
+    #[test]
+    fn ordinary_urls_pass() {
+        let urls = [
+            "http://h/",
+            "http://h/2.0/api/2.0/x",
+            "http://h/docs/en/docs/en/page",
+            "http://h/a/a/a",
+            "http://h/2024/05/",
+            "http://h/2024/05/17/title",
+            "http://h/forum/1234/10/",
+            "http://h/1066/10/",
+            "http://h/newspaper/1901-05-08/page-1",
+            "http://h/calendar/2024/05/",
+            "http://h/calendar/1066/battle",
+            "http://h/search?year=1850",
+            "http://h/search?year=1850&month=all",
+            "http://h/events/5000/details",
+            "http://h/phone/2150-13-01",
+            "http://h/part/9999-12-0001-7",
+            "http://h/a//b//c//d//e",
+        ];
+        for url in urls {
+            assert_passes(&traps(), link(url));
+        }
+    }
+
+    fn many(piece: &str, times: usize) -> String {
+        (0..times).map(|i| format!("{piece}{i}")).collect()
+    }
+}

@@ -1,0 +1,167 @@
+//! Settings that can be changed while a crawl runs: `larm set DIR KEY=VALUE`.
+//!
+//! Each is written to the log as its key and value, and applied again on top of the plan when the crawl
+//! goes on later.
+
+use std::fmt;
+
+/// One change of a running crawl.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Gap per host, in milliseconds.
+    Delay(u64),
+    /// Requests per second of the whole crawl; `None` for no such limit.
+    Rate(Option<u32>),
+    /// Fetches at a time.
+    Concurrency(u64),
+    /// Pages in all.
+    MaxPages(u64),
+    /// A pattern to exclude, waiting URLs included.
+    Exclude(String),
+    /// A host to leave alone.
+    Block(String),
+    /// A URL to take as one more seed.
+    Seed(String),
+}
+
+/// Why a change was not understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeError(pub String);
+
+impl fmt::Display for ChangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ChangeError {}
+
+/// The keys, for messages.
+pub const KEYS: &str = "delay, rate, concurrency, max-pages, exclude, block";
+
+impl Change {
+    /// Understands `KEY=VALUE`.
+    pub fn parse(key: &str, value: &str) -> Result<Self, ChangeError> {
+        let number =
+            |what: &str| {
+                value.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| {
+                    ChangeError(format!("{what} needs a number above 0, not `{value}`"))
+                })
+            };
+        match key {
+            "delay" => parse_duration_ms(value).map(Self::Delay).ok_or_else(|| {
+                ChangeError(format!("delay needs a time such as 500ms, 2s or 1m, not `{value}`"))
+            }),
+            "rate" if value == "none" => Ok(Self::Rate(None)),
+            "rate" => {
+                let rate = number("rate (requests per second, or none)")?;
+                Ok(Self::Rate(Some(u32::try_from(rate).unwrap_or(u32::MAX))))
+            }
+            "concurrency" => number("concurrency").map(Self::Concurrency),
+            "max-pages" => number("max-pages").map(Self::MaxPages),
+            "exclude" if !value.is_empty() => Ok(Self::Exclude(value.to_owned())),
+            "block" if !value.is_empty() => Ok(Self::Block(value.to_owned())),
+            "seed" => Ok(Self::Seed(value.to_owned())),
+            "exclude" | "block" => Err(ChangeError(format!("{key} needs a value"))),
+            _ => Err(ChangeError(format!("`{key}` cannot be changed while running; {KEYS} can"))),
+        }
+    }
+
+    /// Name under which it is logged; lists get one entry per value.
+    pub fn log_key(&self) -> String {
+        match self {
+            Self::Delay(_) => "delay".to_owned(),
+            Self::Rate(_) => "rate".to_owned(),
+            Self::Concurrency(_) => "concurrency".to_owned(),
+            Self::MaxPages(_) => "max-pages".to_owned(),
+            Self::Exclude(pattern) => format!("exclude={pattern}"),
+            Self::Block(host) => format!("block={host}"),
+            Self::Seed(url) => format!("seed={url}"),
+        }
+    }
+
+    /// Value under which it is logged.
+    pub fn log_value(&self) -> String {
+        match self {
+            Self::Delay(ms) => format!("{ms}ms"),
+            Self::Rate(rate) => rate.map_or("none".to_owned(), |rate| rate.to_string()),
+            Self::Concurrency(n) | Self::MaxPages(n) => n.to_string(),
+            Self::Exclude(text) | Self::Block(text) | Self::Seed(text) => text.clone(),
+        }
+    }
+
+    /// Reads back what was logged.
+    pub fn from_log(key: &str, value: &str) -> Result<Self, ChangeError> {
+        Self::parse(key.split('=').next().unwrap_or(key), value)
+    }
+}
+
+/// `500ms`, `2s`, `1.5s`, `3m`, `1h`; a bare number is seconds.
+pub fn parse_duration_ms(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let factor = match unit.trim() {
+        "ms" => 1.0,
+        "" | "s" => 1_000.0,
+        "m" | "min" => 60_000.0,
+        "h" => 3_600_000.0,
+        "d" => 86_400_000.0,
+        _ => return None,
+    };
+    let number: f64 = number.trim().parse().ok()?;
+    let ms = number * factor;
+    (number >= 0.0 && ms.is_finite() && ms < 1e15).then_some(ms.round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_as_people_write_them() {
+        let rows = [
+            ("500ms", Some(500)),
+            ("2s", Some(2_000)),
+            ("1.5s", Some(1_500)),
+            ("3", Some(3_000)),
+            ("0", Some(0)),
+            ("2 m", Some(120_000)),
+            ("1h", Some(3_600_000)),
+            ("-1s", None),
+            ("soon", None),
+            ("", None),
+            ("1e99h", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(parse_duration_ms(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_change_survives_the_log() {
+        let rows = [
+            ("delay", "2s"),
+            ("rate", "5"),
+            ("rate", "none"),
+            ("concurrency", "9"),
+            ("max-pages", "100"),
+            ("exclude", "/a=b/"),
+            ("block", "ads.example"),
+        ];
+        for (key, value) in rows {
+            let change = Change::parse(key, value).unwrap();
+            let back = Change::from_log(&change.log_key(), &change.log_value()).unwrap();
+            assert_eq!(back, change);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_a_hint() {
+        for (key, value) in
+            [("delay", "soon"), ("max-pages", "0"), ("colour", "red"), ("block", "")]
+        {
+            assert!(!Change::parse(key, value).unwrap_err().to_string().is_empty());
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Steering a running crawl from another terminal: one line of JSON each way, over loopback.
+//!
+//! The running crawl listens on a free port of 127.0.0.1 and leaves the port and a token in
+//! `state/control.json`, readable by its owner only. Whoever can read that file may steer the crawl.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use larm_core::url::{UrlRules, seed};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::change::Change;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::store::durable;
+
+/// Longest request, in bytes.
+const CONTROL_BYTES_MAX: u64 = 64 * 1024;
+
+/// How long one exchange may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where a running crawl listens.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Address {
+    /// Port on 127.0.0.1.
+    pub port: u16,
+    /// To be sent with each request.
+    pub token: String,
+    /// Process of the crawl.
+    pub pid: u32,
+}
+
+/// What can be asked of a running crawl.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "kebab-case")]
+pub enum Request {
+    /// How it stands.
+    Status {
+        /// How many hosts in detail.
+        hosts: usize,
+    },
+    /// What became of a URL.
+    Why {
+        /// The URL.
+        url: String,
+    },
+    /// Stop leasing.
+    Pause,
+    /// Go on.
+    Resume,
+    /// End it.
+    Stop,
+    /// Change a setting.
+    Set {
+        /// Name of the setting.
+        key: String,
+        /// Its value.
+        value: String,
+    },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Envelope {
+    token: String,
+    #[serde(flatten)]
+    request: Request,
+}
+
+/// A crawl's control socket, open as long as this lives.
+pub struct Control {
+    path: PathBuf,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Control {
+    /// Listens for the crawl in `dir`.
+    #[expect(clippy::disallowed_methods, reason = "one task per crawl, ended on drop")]
+    pub async fn open(dir: &Path, handle: Handle, connections_max: usize) -> Result<Self> {
+        let path = dir.join("state").join("control.json");
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(Error::io(&path))?;
+        let port = listener.local_addr().map_err(Error::io(&path))?.port();
+        let token = uuid::Uuid::new_v4().simple().to_string();
+        let address = Address { port, token: token.clone(), pid: std::process::id() };
+        write_private(&path, &address)?;
+        let task = tokio::spawn(serve(listener, handle, token, connections_max));
+        Ok(Self { path, task })
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        self.task.abort();
+        // Best effort: a file left behind leads to a refused connection, which is understood.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Asks the crawl that runs in `dir`; `None` if none does.
+pub async fn ask(dir: &Path, request: Request) -> Result<Option<Value>> {
+    if !crate::directory::in_use(dir) {
+        return Ok(None);
+    }
+    let path = dir.join("state").join("control.json");
+    let Ok(bytes) = std::fs::read(&path) else { return Ok(None) };
+    let address: Address = serde_json::from_slice(&bytes).map_err(|error| Error::Damaged {
+        path: path.clone(),
+        offset: 0,
+        what: error.to_string(),
+    })?;
+    let silent = || Error::Stopped("the running crawl does not answer; try again".to_owned());
+    let exchange = timeout(PATIENCE, exchange(&address, request)).await.map_err(|_| silent())?;
+    let answer = exchange.map_err(Error::io(&path))?;
+    match answer.get("error").and_then(Value::as_str) {
+        Some(error) => Err(Error::Plan(error.to_owned())),
+        None => Ok(Some(answer)),
+    }
+}
+
+async fn exchange(address: &Address, request: Request) -> std::io::Result<Value> {
+    let mut stream = TcpStream::connect(("127.0.0.1", address.port)).await?;
+    let envelope = Envelope { token: address.token.clone(), request };
+    let mut line = serde_json::to_vec(&envelope)?;
+    line.push(b'\n');
+    stream.write_all(&line).await?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await?;
+    Ok(serde_json::from_slice(&answer)?)
+}
+
+async fn serve(listener: TcpListener, handle: Handle, token: String, connections_max: usize) {
+    let places = Arc::new(Semaphore::new(connections_max));
+    let mut tasks = tokio::task::JoinSet::new();
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        let (handle, token) = (handle.clone(), token.clone());
+        tasks.spawn(async move {
+            // A caller that goes away in mid-sentence is no concern of the crawl.
+            let _ = timeout(PATIENCE, answer(stream, &handle, &token)).await;
+            drop(place);
+        });
+        while tasks.try_join_next().is_some() {}
+    }
+}
+
+async fn answer(mut stream: TcpStream, handle: &Handle, token: &str) -> std::io::Result<()> {
+    let (read, mut write) = stream.split();
+    let mut line = Vec::new();
+    let bytes_max = CONTROL_BYTES_MAX;
+    BufReader::new(read.take(bytes_max)).read_until(b'\n', &mut line).await?;
+    let reply = match serde_json::from_slice::<Envelope>(&line) {
+        Ok(envelope) if envelope.token == token => carry_out(handle, envelope.request).await,
+        Ok(_) => json!({"error": "wrong token"}),
+        Err(error) => json!({"error": format!("not understood: {error}")}),
+    };
+    write.write_all(&serde_json::to_vec(&reply)?).await?;
+    write.shutdown().await
+}
+
+async fn carry_out(handle: &Handle, request: Request) -> Value {
+    let result = match request {
+        Request::Status { hosts } => {
+            serde_json::to_value(handle.status(hosts.min(1_000))).map_err(|error| error.to_string())
+        }
+        Request::Why { url } => why(handle, &url),
+        Request::Pause => done(handle.pause()),
+        Request::Resume => done(handle.resume()),
+        Request::Stop => done(handle.stop()),
+        Request::Set { key, value } => set(handle, &key, &value).await,
+    };
+    result.unwrap_or_else(|error| json!({ "error": error }))
+}
+
+fn done((): ()) -> Result<Value, String> {
+    Ok(json!({"ok": true}))
+}
+
+fn why(handle: &Handle, url: &str) -> Result<Value, String> {
+    let url = seed(url, &UrlRules::default()).map_err(|error| error.to_string())?;
+    let explanation = handle.explain(&url).map_err(|error| error.to_string())?;
+    serde_json::to_value(explanation).map_err(|error| error.to_string())
+}
+
+async fn set(handle: &Handle, key: &str, value: &str) -> Result<Value, String> {
+    let change = Change::parse(key, value).map_err(|error| error.to_string())?;
+    handle.change(change).await.map_err(|error| error.to_string())?;
+    Ok(json!({"ok": true}))
+}
+
+/// Writes the address so that nobody else can read it, not even for a moment.
+fn write_private(path: &Path, address: &Address) -> Result<()> {
+    let json = serde_json::to_vec(address).expect("three plain fields are JSON");
+    durable::replace_private(path, &json)
+}

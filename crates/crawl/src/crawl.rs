@@ -1,0 +1,340 @@
+//! A crawl, put together: directory, frontier, sinks, line, writer, engine.
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use larm_core::Limits;
+use larm_core::scope::Filter;
+use larm_core::url::CrawlUrl;
+use larm_core::via::Via;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
+
+use crate::change::Change;
+use crate::clock::Clock;
+use crate::directory::Directory;
+use crate::engine::{Ending, Ends, Engine, paced};
+use crate::error::{Error, Result};
+use crate::fetch::{BoxFuture, DnsResolver, Fetch, Guard, HttpFetch, Resolve};
+use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened};
+use crate::handle::{Handle, Shared};
+use crate::housekeeping::Housekeeper;
+use crate::line::{Line, PageHandler};
+use crate::plan::Plan;
+use crate::robots::RobotsCache;
+use crate::rules::SharedRules;
+use crate::store::summary::State;
+use crate::store::{
+    Chain, CrawlLogSink, LinksSink, PagesSink, Sink, StorePlan, Summary, Visit, WarcSink,
+};
+use crate::writer::{Job, Writer};
+
+/// Seeds are offered in batches of this many, so that a million of them need no memory to speak of.
+const SEED_BATCH: usize = 1_000;
+
+/// A crawl to be started: a plan, and what the library user adds to it.
+pub struct Crawl {
+    plan: Plan,
+    filters: Vec<Arc<dyn Filter>>,
+    sinks: Vec<Box<dyn Sink>>,
+    handler: Option<PageHandler>,
+    fetcher: Option<Arc<dyn Fetch>>,
+    resolver: Option<Arc<dyn Resolve>>,
+}
+
+impl Crawl {
+    /// A crawl by this plan.
+    pub fn new(plan: Plan) -> Self {
+        Self {
+            plan,
+            filters: Vec::new(),
+            sinks: Vec::new(),
+            handler: None,
+            fetcher: None,
+            resolver: None,
+        }
+    }
+
+    /// Adds a filter behind those of the plan.
+    pub fn filter(mut self, filter: impl Filter + 'static) -> Self {
+        self.filters.push(Arc::new(filter));
+        self
+    }
+
+    /// Adds a sink behind those of the plan.
+    pub fn sink(mut self, sink: impl Sink + 'static) -> Self {
+        self.sinks.push(Box::new(sink));
+        self
+    }
+
+    /// Calls `handler` for each URL that was answered, and waits for it before going on with that URL.
+    pub fn on_page<F>(mut self, handler: F) -> Self
+    where
+        F: for<'a> Fn(&'a Visit) -> BoxFuture<'a, ()> + Send + Sync + 'static,
+    {
+        self.handler = Some(Arc::new(handler));
+        self
+    }
+
+    /// Fetches by other means than the network.
+    pub fn fetcher(mut self, fetcher: impl Fetch + 'static) -> Self {
+        self.fetcher = Some(Arc::new(fetcher));
+        self
+    }
+
+    /// Resolves names by other means than DNS.
+    pub fn resolver(mut self, resolver: impl Resolve + 'static) -> Self {
+        self.resolver = Some(Arc::new(resolver));
+        self
+    }
+
+    /// Runs to the end.
+    pub async fn run(self) -> Result<Summary> {
+        self.start()?.wait().await
+    }
+
+    /// Starts in the background of the current runtime.
+    pub fn start(self) -> Result<Running> {
+        self.plan.limits.validate().map_err(|error| Error::Plan(error.to_string()))?;
+        let clock = Clock::start();
+        let directory = Directory::open(&self.plan.dir)?;
+        let limits = Arc::new(self.plan.limits.clone());
+        let opened = DiskFrontier::open(&directory.state(), &limits, self.plan.pace, clock.now())?;
+        Assembly { crawl: self, directory, limits, clock }.start(opened)
+    }
+}
+
+/// A crawl under way.
+pub struct Running {
+    handle: Handle,
+    task: JoinHandle<Result<Summary>>,
+    resumed: bool,
+}
+
+impl Running {
+    /// To ask and steer it.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Whether it goes on with an earlier run.
+    pub fn is_resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// Waits for its end.
+    pub async fn wait(self) -> Result<Summary> {
+        let panicked =
+            |error| Error::Stopped(format!("larm has a bug: the engine panicked ({error})"));
+        self.task.await.map_err(panicked)?
+    }
+}
+
+/// The parts on the way to a running crawl.
+struct Assembly {
+    crawl: Crawl,
+    directory: Directory,
+    limits: Arc<Limits>,
+    clock: Clock,
+}
+
+impl Assembly {
+    fn start(mut self, opened: Opened) -> Result<Running> {
+        let chain = Chain::open(self.sinks()?, &opened.positions)?;
+        let resumed = opened.resumed;
+        let settings = opened.settings;
+        let mut frontier: Box<dyn Frontier> = Box::new(opened.frontier);
+        frontier.set_budgets(self.crawl.plan.budgets);
+        let rules = SharedRules::new(&self.crawl.plan, std::mem::take(&mut self.crawl.filters))?;
+        let shared = Arc::new(Shared {
+            frontier: Arc::new(Mutex::new(frontier)),
+            rules: rules.clone(),
+            wake: Arc::new(Notify::new()),
+            clock: self.clock,
+            paused: AtomicBool::new(false),
+            disk_low: AtomicBool::new(false),
+            stopping: AtomicBool::new(false),
+            in_flight: AtomicU64::new(0),
+            rates: Mutex::default(),
+        });
+        let (jobs, inbox) = mpsc::channel(channel_places(&self.limits));
+        let line = self.line(&shared, &chain, jobs)?;
+        let writer = self.writer(&shared, chain, inbox);
+        let (commands, received) = mpsc::channel(16);
+        let mut engine = self.engine(&shared, line, received)?;
+        for (key, value) in settings {
+            let change = Change::from_log(&key, &value).map_err(|e| Error::Plan(e.to_string()))?;
+            engine.apply(&change)?;
+        }
+        let handle = Handle { shared, commands };
+        let run = Run { plan: self.crawl.plan, engine, writer, directory: self.directory };
+        Ok(Running { handle, task: in_background(run.to_the_end()), resumed })
+    }
+
+    fn sinks(&mut self) -> Result<Vec<Box<dyn Sink>>> {
+        let plan = &self.crawl.plan;
+        let title = plan.seeds.first().map(|seed| seed.host().to_owned()).unwrap_or_default();
+        let store = Arc::new(StorePlan {
+            dir: plan.dir.clone(),
+            crawl_id: self.directory.crawl_id().to_owned(),
+            title,
+            user_agent: plan.fetch.user_agent.clone(),
+            robots: if plan.obey_robots { "obey" } else { "ignore" }.to_owned(),
+            operator: plan.operator.clone(),
+            contact: plan.contact.clone(),
+            limits: plan.limits.clone(),
+        });
+        let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
+        if plan.keep.warc {
+            sinks.push(Box::new(WarcSink::new(store.clone())?));
+        }
+        if plan.keep.pages {
+            sinks.push(Box::new(PagesSink::new(store.clone())));
+        }
+        if plan.keep.links {
+            sinks.push(Box::new(LinksSink::new(store.clone())));
+        }
+        if plan.keep.log {
+            sinks.push(Box::new(CrawlLogSink::new(store)));
+        }
+        sinks.append(&mut self.crawl.sinks);
+        Ok(sinks)
+    }
+
+    fn line(
+        &self,
+        shared: &Arc<Shared>,
+        chain: &Chain,
+        writer: mpsc::Sender<Job>,
+    ) -> Result<Arc<Line>> {
+        let plan = &self.crawl.plan;
+        let seeds = plan.seeds.iter().chain(&plan.sitemaps).map(|seed| (seed.host(), seed.port()));
+        let fetcher: Arc<dyn Fetch> = match &self.crawl.fetcher {
+            Some(fetcher) => fetcher.clone(),
+            None => Arc::new(HttpFetch::new(plan.fetch.clone(), plan.limits.clone(), self.clock)?),
+        };
+        Ok(Arc::new(Line {
+            frontier: shared.frontier.clone(),
+            rules: shared.rules.clone(),
+            robots: RobotsCache::new(&plan.agent, plan.obey_robots, self.limits.clone()),
+            guard: Guard::new(seeds, &plan.allow_private, &plan.resolve),
+            fetcher,
+            encoders: chain.encoders(),
+            writer,
+            handler: self.crawl.handler.clone(),
+            agent: plan.agent.clone(),
+            obey: plan.obey_robots,
+            limits: self.limits.clone(),
+            clock: self.clock,
+        }))
+    }
+
+    fn writer(&self, shared: &Arc<Shared>, chain: Chain, inbox: mpsc::Receiver<Job>) -> Writer {
+        Writer {
+            chain,
+            frontier: shared.frontier.clone(),
+            inbox,
+            wake: shared.wake.clone(),
+            limits: self.limits.clone(),
+            clock: self.clock,
+        }
+    }
+
+    fn engine(
+        &self,
+        shared: &Arc<Shared>,
+        line: Arc<Line>,
+        commands: mpsc::Receiver<crate::handle::Command>,
+    ) -> Result<Engine> {
+        let plan = &self.crawl.plan;
+        let resolver: Arc<dyn Resolve> = match &self.crawl.resolver {
+            Some(resolver) => resolver.clone(),
+            None => Arc::new(DnsResolver::new(&plan.resolve, &plan.limits)),
+        };
+        let seeds = (plan.seeds.len() + plan.sitemaps.len()) as u64;
+        Ok(Engine {
+            line,
+            shared: shared.clone(),
+            resolver,
+            commands,
+            housekeeper: Housekeeper::new(&plan.dir, seeds, &plan.limits)?,
+            limits: self.limits.clone(),
+            ends: Ends {
+                time_ms_max: plan.time_ms_max,
+                bytes_max: plan.bytes_max,
+                budgets: plan.budgets,
+            },
+            pace: paced(plan.pace, plan.pace.delay_ms),
+            fetches_max: plan.concurrency.unwrap_or(plan.limits.fetches_max),
+            started: self.clock.now(),
+        })
+    }
+}
+
+/// One run, ready to go.
+struct Run {
+    plan: Plan,
+    engine: Engine,
+    writer: Writer,
+    directory: Directory,
+}
+
+impl Run {
+    async fn to_the_end(self) -> Result<Summary> {
+        let shared = self.engine.shared.clone();
+        let dir = self.directory.path().to_owned();
+        let seeds = (self.plan.seeds.len() + self.plan.sitemaps.len()) as u64;
+        let keeper = Housekeeper::new(&dir, seeds, &self.plan.limits)?;
+        offer_seeds(&shared, &self.plan)?;
+        keeper.write_summary(&shared, State::Running, None)?;
+        let writer = on_a_thread(self.writer);
+        let ended = self.engine.run().await;
+        let written =
+            writer.await.unwrap_or_else(|_| Err(Error::Stopped("the writer panicked".into())));
+        // The disk's own words explain more than those of whoever waited for it.
+        written?;
+        let (state, limit) = match ended? {
+            Ending::Finished => (State::Finished, None),
+            Ending::Limit(name) => (State::Limit, Some(name)),
+            Ending::Stopped => (State::Stopped, None),
+        };
+        keeper.write_summary(&shared, state, limit)?;
+        Summary::read(&dir.join("summary.json"))
+    }
+}
+
+fn offer_seeds(shared: &Shared, plan: &Plan) -> Result<()> {
+    let seeds = plan.seeds.iter().map(|url| (url, Errand::Page));
+    let sitemaps = plan.sitemaps.iter().map(|url| (url, Errand::Sitemap));
+    let all: Vec<(&CrawlUrl, Errand)> = seeds.chain(sitemaps).collect();
+    for batch in all.chunks(SEED_BATCH) {
+        let candidates = batch.iter().map(|(url, errand)| Candidate {
+            url: (*url).clone(),
+            depth: 0,
+            via: Via::Seed,
+            parent: None,
+            redirects: 0,
+            errand: errand.clone(),
+        });
+        let mut frontier = shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        frontier.offer(candidates.collect())?;
+    }
+    Ok(())
+}
+
+fn channel_places(limits: &Limits) -> usize {
+    usize::try_from(limits.channel_max).unwrap_or(usize::MAX)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the engine's own task, one per crawl")]
+fn in_background(
+    run: impl Future<Output = Result<Summary>> + Send + 'static,
+) -> JoinHandle<Result<Summary>> {
+    tokio::spawn(run)
+}
+
+/// The writer blocks on the disk, so it has a thread of its own.
+fn on_a_thread(writer: Writer) -> JoinHandle<Result<()>> {
+    let runtime = tokio::runtime::Handle::current();
+    tokio::task::spawn_blocking(move || runtime.block_on(writer.run()))
+}

@@ -1,0 +1,188 @@
+//! The crawl directory: whose it is, which format it has, and who is using it now.
+//!
+//! ```text
+//! DIR/  larm.toml  summary.json  warc/  cdx/  pages/  links/  logs/  state/
+//! ```
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::store::durable;
+
+/// The format that this version writes. A newer one is refused.
+pub const FORMAT: u32 = 1;
+
+/// What the format file says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Version of everything in the directory.
+    pub format: u32,
+    /// Name of the crawl in its files, the same on every start.
+    pub crawl_id: String,
+}
+
+/// A crawl directory that this process alone may write.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+    identity: Identity,
+    _lock: File,
+}
+
+impl Directory {
+    /// Opens a crawl directory, or makes one, and locks it.
+    pub fn open(path: &Path) -> Result<Self> {
+        refuse_strangers(path)?;
+        for sub in ["state", "logs"] {
+            durable::create_dir(&path.join(sub))?;
+        }
+        let lock = lock(path)?;
+        let identity = match read_identity(path)? {
+            Some(identity) => identity,
+            None => write_identity(path)?,
+        };
+        Ok(Self { path: path.to_owned(), identity, _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The frontier's own part.
+    pub fn state(&self) -> PathBuf {
+        self.path.join("state")
+    }
+
+    /// Name of the crawl in its files.
+    pub fn crawl_id(&self) -> &str {
+        &self.identity.crawl_id
+    }
+}
+
+/// What the directory says it is; an error if it is no crawl, or one of a newer format.
+pub fn identify(path: &Path) -> Result<Identity> {
+    if !path.is_dir() {
+        return Err(Error::Directory(format!("{}: no such crawl directory", path.display())));
+    }
+    read_identity(path)?.ok_or_else(|| {
+        Error::Directory(format!("{} is not a crawl directory of larm", path.display()))
+    })
+}
+
+/// Whether a process is using the directory now.
+pub fn in_use(path: &Path) -> bool {
+    let file = OpenOptions::new().read(true).write(true).open(path.join("state").join("lock"));
+    file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// A directory with other things in it is not ours to fill.
+fn refuse_strangers(path: &Path) -> Result<()> {
+    if path.exists() && !path.is_dir() {
+        return Err(Error::Directory(format!(
+            "{} is a file; name another directory with -o",
+            path.display()
+        )));
+    }
+    let Ok(mut entries) = fs::read_dir(path) else { return Ok(()) };
+    let ours = path.join("state").is_dir() || path.join("larm.toml").is_file();
+    if !ours && entries.next().is_some() {
+        return Err(Error::Directory(format!(
+            "{} holds other files and is no crawl directory; name another one with -o",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+fn lock(path: &Path) -> Result<File> {
+    let lock_path = path.join("state").join("lock");
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&lock_path)
+        .map_err(Error::io(&lock_path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::Directory(format!(
+            "{} is in use by another larm; `larm status {}` shows it, `larm stop {}` ends it",
+            path.display(),
+            path.display(),
+            path.display()
+        ))),
+        Err(TryLockError::Error(error)) => Err(Error::io(&lock_path)(error)),
+    }
+}
+
+fn read_identity(path: &Path) -> Result<Option<Identity>> {
+    let file = path.join("state").join("format.json");
+    let bytes = match fs::read(&file) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io(&file)(error)),
+    };
+    let identity: Identity = serde_json::from_slice(&bytes).map_err(|error| Error::Damaged {
+        path: file.clone(),
+        offset: 0,
+        what: error.to_string(),
+    })?;
+    if identity.format > FORMAT {
+        return Err(Error::Directory(format!(
+            "{} was written by a newer larm (format {}, this one knows {FORMAT}); use that version",
+            path.display(),
+            identity.format
+        )));
+    }
+    Ok(Some(identity))
+}
+
+fn write_identity(path: &Path) -> Result<Identity> {
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    let identity = Identity { format: FORMAT, crawl_id: id[..8].to_owned() };
+    let file = path.join("state").join("format.json");
+    let json = serde_json::to_vec(&identity).expect("two plain fields are JSON");
+    durable::replace(&file, |out: &mut dyn Write| out.write_all(&json).map_err(Error::io(&file)))?;
+    Ok(identity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_locked_once_and_keeps_its_name() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("site.larm");
+        let first = Directory::open(&path).unwrap();
+        let id = first.crawl_id().to_owned();
+        let error = Directory::open(&path).unwrap_err().to_string();
+        assert!(error.contains("in use"), "{error}");
+        assert!(in_use(&path));
+        drop(first);
+        assert!(!in_use(&path));
+        assert_eq!(Directory::open(&path).unwrap().crawl_id(), id);
+    }
+
+    #[test]
+    fn a_directory_with_other_files_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join("thesis.txt"), "years of work").unwrap();
+        assert!(Directory::open(temp.path()).unwrap_err().to_string().contains("other files"));
+        assert!(identify(temp.path()).is_err());
+    }
+
+    #[test]
+    fn a_newer_format_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        drop(Directory::open(temp.path()).unwrap());
+        let newer = r#"{"format":99,"crawl_id":"x"}"#;
+        fs::write(temp.path().join("state/format.json"), newer).unwrap();
+        assert!(Directory::open(temp.path()).unwrap_err().to_string().contains("newer"));
+    }
+}

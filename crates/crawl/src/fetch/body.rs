@@ -1,0 +1,93 @@
+//! Reading a body onto the tape, within bytes, time and memory (step 7 of the line).
+//!
+//! What is free is read first; beyond that a body needs a place among the large ones. Waiting for that
+//! place is our own doing, so the deadline moves by as much. Reading stops, it never fails: why it
+//! stopped is part of the result.
+
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use larm_core::{Limits, Millis};
+use tokio::time::timeout_at;
+
+use super::Truncated;
+use super::budget::{Budget, Reservation};
+use super::connection::{Connection, Sent, bytes};
+use crate::clock::Clock;
+
+/// How the reading of a body came to its end.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// What stopped it before HTTP's end of the body, if anything did.
+    pub stopped: Option<Truncated>,
+    pub reservation: Option<Reservation>,
+}
+
+impl Reading {
+    /// A body that nobody asked for.
+    pub fn unwanted() -> Self {
+        Self { stopped: Some(Truncated::Unwanted), reservation: None }
+    }
+}
+
+/// Reads one body.
+pub(super) struct BodyReader<'a, 's> {
+    pub connection: &'a mut Connection,
+    pub sent: &'a mut Sent<'s>,
+    pub limits: &'a Limits,
+    pub clock: Clock,
+    /// Where the body starts on the tape.
+    pub head_bytes: usize,
+    /// When the fetch has to be over.
+    pub deadline: Millis,
+}
+
+/// What reading up to some size came to.
+enum Progress {
+    Ended,
+    Full,
+    Broken,
+    Late,
+}
+
+impl BodyReader<'_, '_> {
+    /// Reads until the body ends, or something ends the reading.
+    pub async fn read(mut self, mut body: Incoming, budget: &Budget) -> Reading {
+        let free = self.limits.body_small_bytes_max.min(self.limits.body_bytes_max);
+        let mut progress = self.read_up_to(free, &mut body).await;
+        let mut reservation = None;
+        if matches!(progress, Progress::Full) && free < self.limits.body_bytes_max {
+            let before = self.clock.now();
+            reservation = Some(budget.reserve().await);
+            self.deadline = self.deadline.after(self.clock.now().since(before));
+            progress = self.read_up_to(self.limits.body_bytes_max, &mut body).await;
+        }
+        let stopped = match progress {
+            Progress::Ended => None,
+            Progress::Full => Some(Truncated::Length),
+            Progress::Broken => Some(Truncated::Disconnect),
+            Progress::Late => Some(Truncated::Time),
+        };
+        Reading { stopped, reservation }
+    }
+
+    async fn read_up_to(&mut self, body_bytes_max: u64, body: &mut Incoming) -> Progress {
+        let tape_bytes_max = self.head_bytes.saturating_add(bytes(body_bytes_max));
+        let deadline = self.clock.instant_of(self.deadline).into();
+        let reading = self.fill(tape_bytes_max, body);
+        timeout_at(deadline, reading).await.unwrap_or(Progress::Late)
+    }
+
+    /// The frames themselves are dropped: their bytes are on the tape.
+    async fn fill(&mut self, tape_bytes_max: usize, body: &mut Incoming) -> Progress {
+        loop {
+            if self.connection.tape.lock().response.len() > tape_bytes_max {
+                return Progress::Full;
+            }
+            match self.connection.drive(body.frame(), self.sent).await {
+                Some(Ok(_)) => {}
+                Some(Err(_)) => return Progress::Broken,
+                None => return Progress::Ended,
+            }
+        }
+    }
+}

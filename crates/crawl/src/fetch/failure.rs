@@ -1,0 +1,156 @@
+//! What went wrong on the network, as a class and in words (step 7 of the line).
+//!
+//! Classes come from error kinds, never from message texts. The words are for a person who asks why a
+//! page is missing.
+
+use std::error::Error as StdError;
+use std::io;
+
+use larm_core::{Failure, FailureClass};
+
+/// A failure to connect.
+pub(super) fn connecting(error: &io::Error) -> Failure {
+    use io::ErrorKind as Kind;
+    match error.kind() {
+        Kind::ConnectionRefused => Failure::new(FailureClass::Refused, "connection refused"),
+        Kind::NetworkUnreachable | Kind::HostUnreachable | Kind::AddrNotAvailable => {
+            Failure::new(FailureClass::Unroutable, format!("no route to the host: {error}"))
+        }
+        Kind::PermissionDenied => {
+            Failure::new(FailureClass::Unroutable, "a firewall on this machine forbids it")
+        }
+        Kind::TimedOut => Failure::new(FailureClass::ConnectTimeout, "no answer to connecting"),
+        _ => broken(error),
+    }
+}
+
+/// A failure during the TLS handshake.
+pub(super) fn shaking_hands(error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
+            Failure::new(FailureClass::Tls, "connection closed during the TLS handshake")
+        }
+        _ => tls(error).unwrap_or_else(|| {
+            Failure::new(FailureClass::Tls, format!("TLS handshake failed: {error}"))
+        }),
+    }
+}
+
+/// A failure between the request and the end of the response's headers.
+pub(super) fn answering(error: &hyper::Error) -> Failure {
+    if let Some(io) = io_source(error) {
+        return tls(io).unwrap_or_else(|| broken(io));
+    }
+    if error.is_incomplete_message() || error.is_canceled() || error.is_closed() {
+        return Failure::new(
+            FailureClass::Reset,
+            "connection closed before the response's headers were complete",
+        );
+    }
+    Failure::new(FailureClass::Protocol, format!("not an HTTP response: {}", in_full(error)))
+}
+
+fn broken(error: &io::Error) -> Failure {
+    use io::ErrorKind as Kind;
+    let words = match error.kind() {
+        Kind::ConnectionReset | Kind::ConnectionAborted => "connection reset".to_owned(),
+        Kind::BrokenPipe | Kind::UnexpectedEof => "connection closed".to_owned(),
+        _ => error.to_string(),
+    };
+    Failure::new(FailureClass::Reset, words)
+}
+
+/// TLS speaks through I/O errors; a server that wants a certificate of ours does so even after the
+/// handshake.
+fn tls(error: &io::Error) -> Option<Failure> {
+    let error = error.get_ref()?.downcast_ref::<rustls::Error>()?;
+    Some(Failure::new(FailureClass::Tls, explain(error)))
+}
+
+fn explain(error: &rustls::Error) -> String {
+    use rustls::CertificateError as Certificate;
+    let rustls::Error::InvalidCertificate(certificate) = error else {
+        return format!("TLS failed: {error}");
+    };
+    match certificate {
+        Certificate::Expired | Certificate::ExpiredContext { .. } => {
+            "the certificate has expired".to_owned()
+        }
+        Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => {
+            "the certificate is not valid yet".to_owned()
+        }
+        Certificate::UnknownIssuer => {
+            "the certificate is signed by an authority that is not trusted here".to_owned()
+        }
+        Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
+            "the certificate is for another name".to_owned()
+        }
+        Certificate::Revoked => "the certificate has been revoked".to_owned(),
+        other => format!("the certificate is not valid: {other}"),
+    }
+}
+
+fn io_source(error: &hyper::Error) -> Option<&io::Error> {
+    let mut source = error.source();
+    while let Some(inner) = source {
+        if let Some(io) = inner.downcast_ref::<io::Error>() {
+            return Some(io);
+        }
+        source = inner.source();
+    }
+    None
+}
+
+/// An error with its causes, as one line.
+fn in_full(error: &dyn StdError) -> String {
+    let mut line = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        line = format!("{line}: {inner}");
+        source = inner.source();
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_of_not_connecting_has_its_class() {
+        use io::ErrorKind as Kind;
+        let rows = [
+            (Kind::ConnectionRefused, FailureClass::Refused),
+            (Kind::NetworkUnreachable, FailureClass::Unroutable),
+            (Kind::HostUnreachable, FailureClass::Unroutable),
+            (Kind::AddrNotAvailable, FailureClass::Unroutable),
+            (Kind::PermissionDenied, FailureClass::Unroutable),
+            (Kind::TimedOut, FailureClass::ConnectTimeout),
+            (Kind::ConnectionReset, FailureClass::Reset),
+            (Kind::Other, FailureClass::Reset),
+        ];
+        for (kind, class) in rows {
+            assert_eq!(connecting(&kind.into()).class, class, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn certificate_errors_are_explained() {
+        use rustls::CertificateError as Certificate;
+        let rows = [
+            (Certificate::Expired, "expired"),
+            (Certificate::UnknownIssuer, "not trusted"),
+            (Certificate::NotValidForName, "another name"),
+            (Certificate::BadSignature, "not valid"),
+        ];
+        for (certificate, words) in rows {
+            let error = io::Error::new(
+                io::ErrorKind::InvalidData,
+                rustls::Error::InvalidCertificate(certificate),
+            );
+            let failure = shaking_hands(&error);
+            assert_eq!(failure.class, FailureClass::Tls);
+            assert!(failure.detail.contains(words), "{}", failure.detail);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What came back: bytes, headers, times (the result of step 7).
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use larm_core::{Limits, Millis};
+
+use super::{Decoded, Reservation, decode};
+
+/// One response, exactly as it came.
+#[derive(Debug)]
+pub struct Fetched {
+    /// HTTP status of the final response.
+    pub status: u16,
+    /// Its header fields, parsed; `raw` has them as they were written.
+    pub headers: HeaderMap,
+    /// The bytes of the request, credentials included: whoever stores them takes those out.
+    pub request: Vec<u8>,
+    /// The bytes of the final response, header block and body. Interim responses (1xx) are left out,
+    /// chunk framing is kept. It ends where the response ends, or where it was cut.
+    pub raw: Bytes,
+    /// `raw[..head_bytes]` is the status line, the header fields and the empty line.
+    pub head_bytes: usize,
+    /// The body without chunk framing, content encodings still on. Cut out of `raw`, and sharing its
+    /// memory unless it came in several chunks.
+    pub payload: Bytes,
+    /// Whom we were connected to.
+    pub peer: SocketAddr,
+    /// Before connecting.
+    pub started: Millis,
+    /// When the first byte of an answer arrived.
+    pub first_byte: Millis,
+    /// When the last byte had been read.
+    pub ended: Millis,
+    /// Why the body is not whole, if it is not.
+    pub truncated: Option<Truncated>,
+    /// Oddities worth a line in the log.
+    pub notes: Vec<&'static str>,
+    /// A large body's place in memory, held for as long as the body is.
+    pub reservation: Option<Reservation>,
+}
+
+/// Why a body was cut. The words are those of `WARC-Truncated` (WARC 1.1 section 5.13) where it has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Truncated {
+    /// Longer than `body_bytes_max`.
+    Length,
+    /// Slower than `fetch_ms_max`.
+    Time,
+    /// The connection ended before the body did.
+    Disconnect,
+    /// Not a content type that was asked for: the body was not read.
+    Unwanted,
+}
+
+impl Truncated {
+    /// The reason as `WARC-Truncated` has it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Length => "length",
+            Self::Time => "time",
+            Self::Disconnect => "disconnect",
+            Self::Unwanted => "unspecified",
+        }
+    }
+}
+
+impl Fetched {
+    /// The `Content-Type` as it was sent.
+    pub fn content_type(&self) -> Option<&str> {
+        self.header("content-type")
+    }
+
+    /// The first field of this name, where it is UTF-8.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| std::str::from_utf8(value.as_bytes()).ok())
+    }
+
+    /// The body without its content encodings, within the limits. Never fails: a stream that is cut,
+    /// broken, too large or of an unknown encoding gives what can be had of it, and a note.
+    pub fn decoded(&self, limits: &Limits) -> Decoded<'_> {
+        decode::decode(&self.payload, &self.headers, limits)
+    }
+}

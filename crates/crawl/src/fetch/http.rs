@@ -1,0 +1,291 @@
+//! Fetching over HTTP/1.1 (step 7 of the line).
+//!
+//! One permit, one request, one response. A connection that waited in the pool and turns out to be dead
+//! before the server said anything is replaced, once, by a fresh one: the request was then never
+//! answered, and asking again is safe for a GET (RFC 9112 section 9.3.1).
+//!
+//! Times: connecting, waiting for headers and the whole fetch have a limit each. Once headers have come,
+//! running out of time, of bytes or of connection cuts the body instead of failing. Waiting for our own
+//! memory is not the server's fault and does not count.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use http::Response;
+use http::response::Parts;
+use hyper::body::{Body, Incoming};
+use larm_core::url::CrawlUrl;
+use larm_core::{Failure, FailureClass, Limits, Millis};
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::TlsConnector;
+
+use super::body::{BodyReader, Reading};
+use super::budget::Budget;
+use super::connection::{Connection, Sent, bytes};
+use super::dial::{Target, dial};
+use super::frame::{self, Framing};
+use super::plan::{FetchPlan, RequestHead, Wanted};
+use super::pool::Pool;
+use super::tee::Tape;
+use super::{BoxFuture, Fetch, Fetched, Truncated, failure, tls};
+use crate::clock::Clock;
+use crate::robots::Permit;
+
+/// Fetches over the network.
+pub struct HttpFetch {
+    head: RequestHead,
+    wanted: Wanted,
+    tls: TlsConnector,
+    pool: Pool<Box<Connection>>,
+    budget: Budget,
+    limits: Limits,
+    clock: Clock,
+    opened: AtomicU64,
+    reused: AtomicU64,
+}
+
+/// How often things happened since the fetcher was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FetchCounts {
+    /// Connections opened.
+    pub opened: u64,
+    /// Requests that used a connection again.
+    pub reused: u64,
+    /// Idle connections closed because there were too many (`fetch.pool_evicted`).
+    pub pool_evicted: u64,
+    /// Idle connections closed because of their age (`fetch.pool_expired`).
+    pub pool_expired: u64,
+    /// Large bodies that had to wait for memory (`fetch.large_waits`).
+    pub large_waits: u64,
+}
+
+impl Fetch for HttpFetch {
+    fn fetch<'a>(
+        &'a self,
+        permit: &'a Permit,
+        sent: &'a (dyn Fn(Millis) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Fetched, Failure>> {
+        Box::pin(self.run(permit, Sent::new(sent)))
+    }
+}
+
+/// What belongs to one call of `fetch`, whichever connection it ends up on.
+struct Turn<'a> {
+    url: &'a CrawlUrl,
+    target: Target,
+    sent: Sent<'a>,
+    started: Millis,
+    /// When the whole fetch has to be over.
+    deadline: Millis,
+    notes: Vec<&'static str>,
+}
+
+/// No response, and whether that is because the connection had died before the request.
+struct Unanswered {
+    failure: Failure,
+    connection_was_dead: bool,
+}
+
+impl From<Failure> for Unanswered {
+    fn from(failure: Failure) -> Self {
+        Self { failure, connection_was_dead: false }
+    }
+}
+
+/// A response whose body has been read, as far as it was.
+struct Answer {
+    parts: Parts,
+    tape: Tape,
+    head_bytes: usize,
+    framing: Framing,
+    reading: Reading,
+}
+
+impl HttpFetch {
+    /// A fetcher for one crawl. Fails if the plan cannot be carried out: header fields that are none,
+    /// certificates that cannot be read.
+    pub fn new(plan: FetchPlan, limits: Limits, clock: Clock) -> crate::Result<Self> {
+        Ok(Self {
+            head: RequestHead::new(&plan)?,
+            wanted: Wanted::new(&plan.accept),
+            tls: tls::connector(&plan)?,
+            pool: Pool::new(&limits),
+            budget: Budget::new(&limits),
+            limits,
+            clock,
+            opened: AtomicU64::new(0),
+            reused: AtomicU64::new(0),
+        })
+    }
+
+    /// What happened so far.
+    pub fn counts(&self) -> FetchCounts {
+        FetchCounts {
+            opened: self.opened.load(Ordering::Relaxed),
+            reused: self.reused.load(Ordering::Relaxed),
+            pool_evicted: self.pool.evicted(),
+            pool_expired: self.pool.expired(),
+            large_waits: self.budget.waits(),
+        }
+    }
+
+    async fn run(&self, permit: &Permit, sent: Sent<'_>) -> Result<Fetched, Failure> {
+        let started = self.clock.now();
+        let deadline = started.after(self.limits.fetch_ms_max);
+        let target = Target::of(permit)?;
+        let mut turn =
+            Turn { url: permit.url(), target, sent, started, deadline, notes: Vec::new() };
+        if let Some(connection) = self.idle_connection(&turn.target).await {
+            match self.exchange(connection, &mut turn).await {
+                Err(unanswered) if unanswered.connection_was_dead => {
+                    turn.notes.push("the idle connection was dead, connected anew");
+                }
+                result => return result.map_err(|unanswered| unanswered.failure),
+            }
+        }
+        let connection = self.connect(&turn).await?;
+        let result = self.exchange(connection, &mut turn).await;
+        result.map_err(|unanswered| unanswered.failure)
+    }
+
+    async fn idle_connection(&self, target: &Target) -> Option<Box<Connection>> {
+        let mut connection = self.pool.take(&target.origin, target.peer, self.clock.now())?;
+        let reusable = connection.is_reusable().await;
+        self.reused.fetch_add(u64::from(reusable), Ordering::Relaxed);
+        reusable.then_some(connection)
+    }
+
+    async fn connect(&self, turn: &Turn<'_>) -> Result<Box<Connection>, Failure> {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        let deadline = self.deadline(self.limits.connect_ms_max, turn);
+        let stream = timeout_at(deadline, dial(&turn.target, &self.tls)).await;
+        let stream = stream.map_err(|_| {
+            let detail = format!("no connection within {} ms", self.limits.connect_ms_max);
+            Failure::new(FailureClass::ConnectTimeout, detail)
+        })??;
+        Connection::open(stream, &self.limits, self.clock).await
+    }
+
+    async fn exchange(
+        &self,
+        mut connection: Box<Connection>,
+        turn: &mut Turn<'_>,
+    ) -> Result<Fetched, Unanswered> {
+        let response = self.ask(&mut connection, turn).await?;
+        let head_bytes = cut_head(&mut connection.tape.lock())?;
+        let (parts, body) = response.into_parts();
+        let framing = Framing::of(body.size_hint().exact(), &parts.headers);
+        let reading = if self.wanted.wants(turn.url, content_type(&parts)) {
+            let reader = BodyReader {
+                connection: &mut connection,
+                sent: &mut turn.sent,
+                limits: &self.limits,
+                clock: self.clock,
+                head_bytes,
+                deadline: turn.deadline,
+            };
+            reader.read(body, &self.budget).await
+        } else {
+            Reading::unwanted()
+        };
+        let tape = std::mem::take(&mut *connection.tape.lock());
+        let answer = Answer { parts, tape, head_bytes, framing, reading };
+        let fetched = self.assemble(answer, turn);
+        if fetched.truncated.is_none() && connection.is_reusable().await {
+            let Target { origin, peer, .. } = &turn.target;
+            self.pool.put(origin.clone(), *peer, connection, self.clock.now());
+        }
+        Ok(fetched)
+    }
+
+    /// Sends the request and waits for the header block of the final response.
+    async fn ask(
+        &self,
+        connection: &mut Connection,
+        turn: &mut Turn<'_>,
+    ) -> Result<Response<Incoming>, Unanswered> {
+        let deadline = self.deadline(self.limits.first_byte_ms_max, turn);
+        let request = self.head.request(turn.url)?;
+        let answer = connection.ask(request, &self.limits, &mut turn.sent);
+        let Ok(answer) = timeout_at(deadline, answer).await else {
+            let detail = format!("no headers within {} ms", self.limits.first_byte_ms_max);
+            return Err(Failure::new(FailureClass::FirstByteTimeout, detail).into());
+        };
+        let response = answer.map_err(|error| self.unanswered(&connection.tape.lock(), &error))?;
+        if response.status() == http::StatusCode::SWITCHING_PROTOCOLS {
+            let detail = "the server switched to a protocol that was not asked for";
+            return Err(Failure::new(FailureClass::Protocol, detail).into());
+        }
+        Ok(response)
+    }
+
+    fn unanswered(&self, tape: &Tape, error: &hyper::Error) -> Unanswered {
+        let protocol = |detail: String| Failure::new(FailureClass::Protocol, detail);
+        let failure = if tape.overflowed {
+            protocol(format!("header block longer than {} bytes", self.limits.header_bytes_max))
+        } else if tape.sent.is_none() && !tape.response.is_empty() {
+            protocol("the server spoke before it was asked".to_owned())
+        } else {
+            failure::answering(error)
+        };
+        let connection_was_dead = tape.response.is_empty() || tape.sent.is_none();
+        Unanswered { failure, connection_was_dead }
+    }
+
+    /// The body is cut out of what is on the tape, so that archive and payload always agree.
+    fn assemble(&self, answer: Answer, turn: &mut Turn<'_>) -> Fetched {
+        let Answer { parts, tape, head_bytes, framing, reading } = answer;
+        let wire = Bytes::from(tape.response);
+        let body_bytes_max = match reading.stopped {
+            Some(Truncated::Unwanted) => 0,
+            _ => bytes(self.limits.body_bytes_max),
+        };
+        let body =
+            wire.slice(head_bytes..wire.len().min(head_bytes.saturating_add(body_bytes_max)));
+        let extent = frame::extent(&body, framing);
+        let raw = wire.slice(..head_bytes + extent.end);
+        let truncated = if extent.complete { None } else { reading.stopped };
+        let mut notes = std::mem::take(&mut turn.notes);
+        if truncated.is_none() && raw.len() < wire.len() {
+            notes.push("more bytes came after the end of the response; they were dropped");
+        }
+        if tape.abrupt && framing == Framing::Close {
+            notes.push("the server hung up without ending TLS; the body may not be whole");
+        }
+        let ended = self.clock.now();
+        Fetched {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            request: tape.request,
+            raw,
+            head_bytes,
+            payload: extent.payload,
+            peer: turn.target.peer,
+            started: turn.started,
+            first_byte: tape.first_byte.unwrap_or(ended),
+            ended,
+            truncated,
+            notes,
+            reservation: reading.reservation,
+        }
+    }
+
+    /// `limit_ms` from now, but not past the end of the whole fetch.
+    fn deadline(&self, limit_ms: u64, turn: &Turn<'_>) -> Instant {
+        let deadline = self.clock.now().after(limit_ms).min(turn.deadline);
+        self.clock.instant_of(deadline).into()
+    }
+}
+
+/// Takes interim responses off the tape, and gives the length of the final header block.
+fn cut_head(tape: &mut Tape) -> Result<usize, Failure> {
+    let head = frame::final_head(&tape.response).ok_or_else(|| {
+        Failure::new(FailureClass::Protocol, "the end of the header block cannot be found")
+    })?;
+    tape.response.drain(..head.start);
+    Ok(head.len())
+}
+
+fn content_type(parts: &Parts) -> Option<&str> {
+    parts.headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok())
+}

@@ -1,0 +1,213 @@
+//! A stream that keeps what passes through it (step 7 of the line).
+//!
+//! An archive holds the bytes as they came over the wire, and an HTTP library gives them parsed. The
+//! [`Tee`] sits between the two: whatever is read or written goes onto a [`Tape`] first. A tape holds
+//! one exchange; it is rewound before each request. It is bounded: while headers are awaited the tee
+//! refuses to read past `header_bytes_max`, and afterwards whoever reads the body stops at its limit.
+//!
+//! The tee understands nothing of HTTP beyond where our own request ends and where headers do.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use larm_core::Millis;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::frame;
+use crate::clock::Clock;
+
+/// Smallest piece that a tape grows by.
+const TAPE_STEP_BYTES: usize = 8 * 1024;
+
+/// The exact bytes of one exchange, both ways, with their times.
+#[derive(Debug, Default)]
+pub(super) struct Tape {
+    /// Bytes written.
+    pub request: Vec<u8>,
+    /// Bytes read.
+    pub response: Vec<u8>,
+    /// When the last byte of the request had been written and flushed.
+    pub sent: Option<Millis>,
+    /// When the first byte was read.
+    pub first_byte: Option<Millis>,
+    /// The stream ended without the farewell that TLS asks for.
+    pub abrupt: bool,
+    /// The headers were longer than allowed.
+    pub overflowed: bool,
+    /// The longest header block, while one is awaited.
+    head_bytes_max: Option<usize>,
+    /// Bytes that the response is expected not to exceed; growing stops doubling there.
+    response_bytes_max: usize,
+}
+
+impl Tape {
+    /// Makes the tape ready for the next exchange.
+    pub fn rewind(&mut self, head_bytes_max: usize, body_bytes_max: usize) {
+        *self = Self {
+            head_bytes_max: Some(head_bytes_max),
+            response_bytes_max: head_bytes_max.saturating_add(body_bytes_max),
+            ..Self::default()
+        };
+    }
+
+    fn hear(&mut self, bytes: &[u8], now: Millis) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.first_byte.get_or_insert(now);
+        self.make_room(bytes.len());
+        self.response.extend_from_slice(bytes);
+    }
+
+    /// Doubles, but never past what the response may need: half of a large body's memory would
+    /// otherwise be held without being counted anywhere.
+    fn make_room(&mut self, more: usize) {
+        let needed = self.response.len() + more;
+        if needed > self.response.capacity() {
+            let doubled = (self.response.capacity() * 2).max(TAPE_STEP_BYTES);
+            let target = doubled.min(self.response_bytes_max).max(needed);
+            self.response.reserve_exact(target - self.response.len());
+        }
+    }
+
+    /// More bytes than a header block may have, and still no end of one. Interim responses count, so
+    /// that a server cannot go on with them for ever.
+    fn is_head_too_long(&mut self) -> bool {
+        if self.head_bytes_max.is_none_or(|max| self.response.len() <= max) {
+            return false;
+        }
+        self.overflowed = frame::final_head(&self.response).is_none();
+        self.head_bytes_max = None;
+        self.overflowed
+    }
+
+    /// A GET ends with its header block, and an empty line cannot stand inside one.
+    fn is_request_complete(&self) -> bool {
+        self.request.ends_with(b"\r\n\r\n")
+    }
+}
+
+/// A tape in the hands of both the tee and the fetch.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SharedTape(Arc<Mutex<Tape>>);
+
+impl SharedTape {
+    /// The tape. Both holders live in one task, so this never waits.
+    pub fn lock(&self) -> MutexGuard<'_, Tape> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A stream whose traffic is taped.
+pub(super) struct Tee<S> {
+    stream: S,
+    tape: SharedTape,
+    clock: Clock,
+}
+
+impl<S> Tee<S> {
+    pub fn new(stream: S, tape: SharedTape, clock: Clock) -> Self {
+        Self { stream, tape, clock }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Tee<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.tape.lock().is_head_too_long() {
+            return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+        }
+        let before = buffer.filled().len();
+        match ready!(Pin::new(&mut self.stream).poll_read(cx, buffer)) {
+            // Many servers hang up without TLS's close_notify. Where the length was announced the
+            // HTTP layer notices what is missing; where it was not, the end is the end (RFC 9112
+            // section 9.8), and a note tells of it.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                self.tape.lock().abrupt = true;
+            }
+            Err(error) => return Poll::Ready(Err(error)),
+            Ok(()) => self.tape.lock().hear(&buffer.filled()[before..], self.clock.now()),
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Tee<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
+        self.tape.lock().request.extend_from_slice(&bytes[..written]);
+        Poll::Ready(Ok(written))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
+        let mut tape = self.tape.lock();
+        if tape.sent.is_none() && tape.is_request_complete() {
+            tape.sent = Some(self.clock.now());
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    fn tee_of<S>(stream: S, head_bytes_max: usize) -> (Tee<S>, SharedTape) {
+        let tape = SharedTape::default();
+        tape.lock().rewind(head_bytes_max, 1_000);
+        (Tee::new(stream, tape.clone(), Clock::start()), tape)
+    }
+
+    #[tokio::test]
+    async fn a_tape_holds_both_directions_and_knows_when_the_request_is_out() {
+        let (near, mut far) = tokio::io::duplex(64);
+        let (mut tee, tape) = tee_of(near, 100);
+        tee.write_all(b"GET / HTTP/1.1\r\n").await.unwrap();
+        tee.flush().await.unwrap();
+        assert_eq!(tape.lock().sent, None, "half a request is not sent");
+        tee.write_all(b"\r\n").await.unwrap();
+        tee.flush().await.unwrap();
+        assert!(tape.lock().sent.is_some());
+        far.write_all(b"answer").await.unwrap();
+        let mut buffer = [0; 6];
+        tee.read_exact(&mut buffer).await.unwrap();
+        assert_eq!(tape.lock().request, b"GET / HTTP/1.1\r\n\r\n");
+        assert_eq!(tape.lock().response, b"answer");
+    }
+
+    #[tokio::test]
+    async fn a_tee_does_not_read_past_the_longest_header_block() {
+        let (mut tee, tape) = tee_of(&[b'x'; 100][..], 10);
+        let mut buffer = [0; 11];
+        tee.read_exact(&mut buffer).await.unwrap();
+        assert!(tee.read(&mut buffer).await.is_err());
+        assert!(tape.lock().overflowed);
+    }
+
+    #[test]
+    fn a_tape_does_not_double_past_its_limit() {
+        let mut tape = Tape::default();
+        tape.rewind(0, 20_000);
+        for _ in 0..20 {
+            tape.hear(&[0; 1_000], Millis(1));
+        }
+        assert_eq!(tape.response.len(), 20_000);
+        assert!(tape.response.capacity() <= 20_000, "{}", tape.response.capacity());
+    }
+}

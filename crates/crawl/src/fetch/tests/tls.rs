@@ -1,0 +1,170 @@
+//! TLS, with certificates made on the spot.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::pki_types::PrivateKeyDer;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_rustls::TlsAcceptor;
+
+use super::server::*;
+use super::*;
+
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const UNTIL_CLOSE: &[u8] = b"HTTP/1.1 200 OK\r\n\r\nok";
+
+struct Site {
+    address: SocketAddr,
+    pem: tempfile::NamedTempFile,
+}
+
+/// How a server ends a TLS connection.
+#[derive(Clone, Copy)]
+enum Farewell {
+    Said,
+    Left,
+}
+
+/// A server whose certificate is for `name`, which answers with `bytes` and hangs up.
+async fn site(name: &str, bytes: &'static [u8], farewell: Farewell) -> Site {
+    let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+    let mut pem = tempfile::NamedTempFile::new().unwrap();
+    pem.write_all(made.cert.pem().as_bytes()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let (address, _) = start(move |_, stream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let Ok(mut stream) = acceptor.accept(stream).await else {
+                return;
+            };
+            assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"http/1.1"[..]));
+            while read_request(&mut stream).await.is_some() {
+                stream.write_all(bytes).await.unwrap();
+                if bytes == UNTIL_CLOSE {
+                    break;
+                }
+            }
+            if let Farewell::Said = farewell {
+                let _ = stream.shutdown().await;
+            }
+        }
+    })
+    .await;
+    Site { address, pem }
+}
+
+fn permit_for(host: &str, site: &Site) -> Permit {
+    let url = format!("https://{host}:{}/", site.address.port());
+    Permit::for_test(CrawlUrl::from_canonical(&url).unwrap(), site.address.ip())
+}
+
+fn trusting(site: &Site) -> FetchPlan {
+    FetchPlan { ca_file: Some(site.pem.path().to_owned()), ..FetchPlan::default() }
+}
+
+async fn get_with(plan: FetchPlan, permit: &Permit) -> Result<Fetched, Failure> {
+    let fetcher = HttpFetch::new(plan, Limits::default(), Clock::start()).unwrap();
+    fetcher.fetch(permit, &|_| {}).await
+}
+
+#[tokio::test]
+async fn plain_bytes_are_archived_from_an_encrypted_connection_that_is_used_again() {
+    let site = site("site.example", OK, Farewell::Said).await;
+    let fetcher = HttpFetch::new(trusting(&site), Limits::default(), Clock::start()).unwrap();
+    for _ in 0..2 {
+        let calls = Calls::default();
+        let permit = permit_for("site.example", &site);
+        let fetched = fetcher.fetch(&permit, &|at| calls.add(at)).await.unwrap();
+        assert_eq!(fetched.raw.as_ref(), OK);
+        assert!(fetched.request.starts_with(b"GET / HTTP/1.1\r\nHost: site.example:"));
+        assert_eq!(calls.all().len(), 1);
+    }
+    assert_eq!((fetcher.counts().opened, fetcher.counts().reused), (1, 1));
+}
+
+#[tokio::test]
+async fn an_address_can_have_a_certificate() {
+    let site = site("127.0.0.1", OK, Farewell::Said).await;
+    let fetched = get_with(trusting(&site), &permit_for("127.0.0.1", &site)).await.unwrap();
+    assert_eq!(fetched.status, 200);
+}
+
+#[tokio::test]
+async fn certificates_that_prove_nothing_are_refused_unless_the_plan_says_otherwise() {
+    let site = site("site.example", OK, Farewell::Said).await;
+    #[rustfmt::skip]
+    let rows = [
+        (FetchPlan::default(), "site.example", Some("not trusted")),
+        (trusting(&site), "other.example", Some("another name")),
+        (trusting(&site), "site.example", None),
+        (FetchPlan { insecure: true, ..FetchPlan::default() }, "other.example", None),
+    ];
+    for (plan, host, refusal) in rows {
+        match (get_with(plan, &permit_for(host, &site)).await, refusal) {
+            (Ok(fetched), None) => assert_eq!(fetched.status, 200),
+            (Err(failure), Some(words)) => {
+                assert_eq!(failure.class, FailureClass::Tls);
+                assert!(failure.detail.contains(words), "{failure}");
+            }
+            (result, _) => panic!("{host}: {result:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_hang_up_without_farewell_ends_a_body_of_unknown_length_with_a_note() {
+    for (farewell, notes) in [(Farewell::Said, 0), (Farewell::Left, 1)] {
+        let site = site("site.example", UNTIL_CLOSE, farewell).await;
+        let fetched = get_with(trusting(&site), &permit_for("site.example", &site)).await.unwrap();
+        assert_eq!((fetched.raw.as_ref(), fetched.truncated), (UNTIL_CLOSE, None));
+        assert_eq!(fetched.notes.len(), notes, "{:?}", fetched.notes);
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_tls_fails_the_handshake() {
+    for bytes in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b""] {
+        let (address, _) = start(move |_, mut stream| async move {
+            let _ = stream.read(&mut [0; 1_024]).await;
+            let _ = stream.write_all(bytes).await;
+        })
+        .await;
+        let url = CrawlUrl::from_canonical(&format!("https://{address}/")).unwrap();
+        let permit = Permit::for_test(url, address.ip());
+        let failure = get_with(FetchPlan::default(), &permit).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Tls, "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn a_handshake_that_does_not_end_is_given_up() {
+    let (address, _) =
+        start(|_, mut stream| async move { while stream.read_u8().await.is_ok() {} }).await;
+    let url = CrawlUrl::from_canonical(&format!("https://{address}/")).unwrap();
+    let limits = Limits { connect_ms_max: 50, ..Limits::default() };
+    let fetcher = fetcher(limits);
+    let permit = Permit::for_test(url, address.ip());
+    let failure = fetcher.fetch(&permit, &|_| {}).await.unwrap_err();
+    assert_eq!(failure.class, FailureClass::ConnectTimeout);
+}
+
+#[test]
+fn a_certificate_file_that_holds_none_is_named() {
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    let missing = empty.path().with_extension("missing");
+    for path in [empty.path(), &missing] {
+        let plan = FetchPlan { ca_file: Some(path.to_owned()), ..FetchPlan::default() };
+        let error = HttpFetch::new(plan, Limits::default(), Clock::start()).err().unwrap();
+        assert!(error.to_string().contains(&*path.to_string_lossy()), "{error}");
+    }
+}

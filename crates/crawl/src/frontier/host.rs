@@ -1,0 +1,230 @@
+//! One host of the frontier: its politeness, its address, and its origins with their queues.
+//!
+//! A host is what is paced; an origin (scheme, host and port) is what has a robots.txt and a health of
+//! its own. A dead port or a broken certificate must not take the host's working pages along, so
+//! failures are counted per origin, while the gap is kept per host.
+
+use std::net::IpAddr;
+
+use larm_core::workbench::{HostKey, HostPace, WaitRule};
+use larm_core::{FailureClass, Limits, Millis};
+use serde::{Deserialize, Serialize};
+
+use super::item::{Item, Place};
+use super::queue::{BlockChanges, Queue, QueueRow};
+
+/// The key of a host name.
+pub fn host_key(name: &str) -> HostKey {
+    HostKey(xxhash_rust::xxh3::xxh3_64(name.as_bytes()))
+}
+
+/// Scheme, host and port, with what waits there.
+#[derive(Debug)]
+pub struct Origin {
+    /// `https://example.com`.
+    pub text: Box<str>,
+    /// Failures and back-off of this origin. Its gap is not used: that is the host's.
+    pub health: HostPace,
+    /// What waits.
+    pub queue: Queue,
+    /// Its robots.txt is being looked for elsewhere; until then only that errand may run.
+    pub parked: bool,
+    /// Why it was given up.
+    pub given_up: Option<FailureClass>,
+}
+
+impl Origin {
+    fn new(text: &str) -> Self {
+        Self {
+            text: text.into(),
+            health: HostPace::default(),
+            queue: Queue::default(),
+            parked: false,
+            given_up: None,
+        }
+    }
+
+    /// When this origin's next item may be fetched, and by which rule it waits until then.
+    fn ready_at(&self) -> Option<(Millis, WaitRule)> {
+        if self.given_up.is_some() {
+            return None;
+        }
+        let at = if self.parked { self.queue.urgent_at() } else { self.queue.ready_at() };
+        Some((at?.max(self.health.not_before), self.health.rule))
+    }
+
+    /// The place of what this origin would have fetched next.
+    fn peek(&self, now: Millis) -> Option<Place> {
+        if self.parked { self.queue.peek_urgent(now) } else { self.queue.peek(now) }
+    }
+}
+
+/// One host.
+#[derive(Debug)]
+pub struct Host {
+    /// Its name, or its address as text.
+    pub name: Box<str>,
+    /// The partition of its site.
+    pub partition: u16,
+    /// The gap, and failures of the name itself.
+    pub pace: HostPace,
+    /// Where it is, once that is known.
+    pub address: Option<IpAddr>,
+    /// Its origins; their index never changes.
+    pub origins: Vec<Origin>,
+    /// The item being fetched, and the index of its origin.
+    pub leased: Option<(u16, Item)>,
+    /// Pages answered, for its budget.
+    pub answered: u64,
+    /// Changed since the last checkpoint.
+    pub changed: bool,
+}
+
+impl Host {
+    /// A host that was never heard of.
+    pub fn new(name: &str, partition: u16) -> Self {
+        Self {
+            name: name.into(),
+            partition,
+            pace: HostPace::default(),
+            address: None,
+            origins: Vec::new(),
+            leased: None,
+            answered: 0,
+            changed: true,
+        }
+    }
+
+    /// The index of an origin, which is added if there is room.
+    pub fn origin_index(&mut self, text: &str, limits: &Limits) -> Option<u16> {
+        if let Some(i) = self.origins.iter().position(|origin| &*origin.text == text) {
+            return u16::try_from(i).ok();
+        }
+        if self.origins.len() as u64 >= limits.host_origins_max {
+            return None;
+        }
+        self.origins.push(Origin::new(text));
+        u16::try_from(self.origins.len() - 1).ok()
+    }
+
+    /// The origin of an index that this host gave out.
+    pub fn origin(&mut self, index: u16) -> &mut Origin {
+        self.changed = true;
+        self.origins.get_mut(usize::from(index)).expect("HOST: an origin's index never changes")
+    }
+
+    /// How many URLs wait, the one being fetched included.
+    pub fn waiting(&self) -> u64 {
+        let queued: u64 = self.origins.iter().map(|origin| origin.queue.len()).sum();
+        queued + u64::from(self.leased.is_some())
+    }
+
+    /// When the host may be asked again, over all its origins, and which rule sets that time.
+    pub fn ready_at(&self) -> Option<(Millis, WaitRule)> {
+        let first = self.origins.iter().filter_map(Origin::ready_at).min_by_key(|(at, _)| *at)?;
+        let (at, rule) = first;
+        Some(if at > self.pace.not_before {
+            (at, rule)
+        } else {
+            (self.pace.not_before, self.pace.rule)
+        })
+    }
+
+    /// Of the origins that may be asked now, the one whose next item comes first, and its place.
+    pub fn next_origin(&self, now: Millis) -> Option<(u16, Place)> {
+        let ready = self.origins.iter().enumerate().filter_map(|(i, origin)| {
+            origin.ready_at().filter(|(at, _)| *at <= now)?;
+            Some((origin.peek(now)?, i))
+        });
+        ready.min().and_then(|(place, i)| Some((u16::try_from(i).ok()?, place)))
+    }
+
+    /// An origin that was given up and still has URLs to settle.
+    pub fn given_up_origin(&self) -> Option<(u16, FailureClass)> {
+        let found = self.origins.iter().enumerate().find_map(|(i, origin)| {
+            origin.given_up.filter(|_| !origin.queue.is_empty()).map(|class| (i, class))
+        });
+        found.and_then(|(i, class)| Some((u16::try_from(i).ok()?, class)))
+    }
+
+    /// Gives up all origins: the host itself cannot be reached.
+    pub fn give_up(&mut self, class: FailureClass) {
+        self.changed = true;
+        for origin in &mut self.origins {
+            origin.given_up.get_or_insert(class);
+        }
+    }
+
+    /// What a checkpoint has to write for this host's queues, by origin.
+    pub fn checkpoint(&mut self, limits: &Limits) -> Vec<(u16, BlockChanges)> {
+        let origins = self.origins.iter_mut().enumerate();
+        let changes = origins.map(|(i, origin)| {
+            (u16::try_from(i).unwrap_or(u16::MAX), origin.queue.checkpoint(limits))
+        });
+        changes.collect()
+    }
+
+    /// This host as its row on disk, right behind [`Host::checkpoint`].
+    pub fn to_row(&self) -> HostRow {
+        let origins = self.origins.iter().map(|origin| OriginRow {
+            text: origin.text.clone(),
+            health: origin.health.clone(),
+            queue: origin.queue.to_row(),
+            parked: origin.parked,
+            given_up: origin.given_up,
+        });
+        HostRow {
+            name: self.name.clone(),
+            partition: self.partition,
+            pace: self.pace.clone(),
+            origins: origins.collect(),
+            leased: self.leased.clone(),
+            answered: self.answered,
+        }
+    }
+
+    /// The host that a row describes. What was being fetched waits again.
+    pub fn from_row(row: HostRow) -> Self {
+        let origins = row.origins.into_iter().map(|origin| Origin {
+            text: origin.text,
+            health: origin.health,
+            queue: Queue::from_row(origin.queue),
+            parked: origin.parked,
+            given_up: origin.given_up,
+        });
+        let mut host = Self {
+            name: row.name,
+            partition: row.partition,
+            pace: row.pace,
+            address: None,
+            origins: origins.collect(),
+            leased: None,
+            answered: row.answered,
+            changed: false,
+        };
+        if let Some((index, item)) = row.leased {
+            host.origin(index).queue.push(item);
+        }
+        host
+    }
+}
+
+/// A host as it lies in the store.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct HostRow {
+    name: Box<str>,
+    partition: u16,
+    pace: HostPace,
+    origins: Vec<OriginRow>,
+    leased: Option<(u16, Item)>,
+    answered: u64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct OriginRow {
+    text: Box<str>,
+    health: HostPace,
+    queue: QueueRow,
+    parked: bool,
+    given_up: Option<FailureClass>,
+}

@@ -1,0 +1,72 @@
+//! One URL that waits, and what it is fetched for.
+
+use std::sync::Arc;
+
+use larm_core::via::Via;
+use serde::{Deserialize, Serialize};
+
+/// A URL in the frontier.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Item {
+    /// Canonical text.
+    pub url: Box<str>,
+    /// Hops from a seed.
+    pub depth: u32,
+    /// How it was found.
+    pub via: Via,
+    /// The page it was found on first. Items of one page share it.
+    pub parent: Option<Arc<str>>,
+    /// Redirects in a row that led here.
+    pub redirects: u8,
+    /// Tries that failed so far.
+    pub tries: u8,
+    /// What it is fetched for.
+    pub errand: Errand,
+    /// Its place in the order of its host.
+    pub place: Place,
+}
+
+/// What a URL is fetched for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Errand {
+    /// To be kept, and followed.
+    Page,
+    /// A list of pages.
+    Sitemap,
+    /// The robots.txt of `origin`, which redirected here after `hops` redirects.
+    Robots {
+        /// Whose rules these will be.
+        origin: Box<str>,
+        /// Redirects so far.
+        hops: u8,
+    },
+}
+
+impl Errand {
+    /// Whether it counts for `--max-pages` and the budgets.
+    pub fn counts(&self) -> bool {
+        matches!(self, Self::Page)
+    }
+}
+
+/// Order within a host: front queue first, then first come first served.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+pub struct Place {
+    /// The front queue: 0 for robots.txt, 1 for sitemaps, from 2 on the pages.
+    pub priority: u8,
+    /// Number of the offer, over the whole crawl.
+    pub seq: u64,
+}
+
+impl Place {
+    /// The front queue of an item under breadth-first order.
+    pub fn breadth_first(errand: &Errand, depth: u32) -> u8 {
+        match errand {
+            Errand::Robots { .. } => 0,
+            Errand::Sitemap => 1,
+            Errand::Page => u8::try_from(depth.saturating_add(2)).unwrap_or(u8::MAX),
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! The back queue of one origin: what waits, in order, partly in memory and partly in blocks on disk.
+//!
+//! A block is written once, by a checkpoint, and from then on is either wholly on disk or wholly in
+//! memory. One that was loaded is written back, shorter, or removed, by the next checkpoint. The places
+//! of blocks on disk are kept here, so the order is exact without reading them.
+//!
+//! - QUEUE-1: `peek` gives the smallest place of all, loaded or not (deferred ones aside).
+//! - QUEUE-2: memory holds at most `host_urls_memory_max` items plus what came since the last
+//!   checkpoint, which the checkpoint's own limits bound.
+
+use std::collections::BTreeMap;
+
+use larm_core::{Limits, Millis};
+use serde::{Deserialize, Serialize};
+
+use super::item::{Item, Place};
+
+/// Name of a block. Sorted as its items are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct BlockId {
+    /// The place of its first item when it was written.
+    pub first: Place,
+    /// Never used twice in one queue: an item that came back may begin another block.
+    pub number: u32,
+}
+
+/// A block that is on disk and not in memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredBlock {
+    /// Its name.
+    pub id: BlockId,
+    /// How many items it holds.
+    pub items: u32,
+}
+
+/// What a checkpoint has to do for one queue.
+#[derive(Debug, Default)]
+pub struct BlockChanges {
+    /// Blocks to write, with their items in order.
+    pub write: Vec<(BlockId, Vec<Item>)>,
+    /// Blocks to remove.
+    pub remove: Vec<BlockId>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    item: Item,
+    block: Option<BlockId>,
+}
+
+#[derive(Debug, Default)]
+struct LoadedBlock {
+    live: u32,
+    changed: bool,
+}
+
+/// What waits for one origin.
+#[derive(Debug, Default)]
+pub struct Queue {
+    memory: BTreeMap<Place, Waiting>,
+    loaded: BTreeMap<BlockId, LoadedBlock>,
+    stored: Vec<StoredBlock>,
+    deferred: BTreeMap<(Millis, Place), Item>,
+    next_block: u32,
+}
+
+/// A queue as its host's row on disk holds it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueRow {
+    stored: Vec<StoredBlock>,
+    deferred: Vec<(Millis, Item)>,
+    next_block: u32,
+}
+
+impl Queue {
+    /// The queue that a row describes.
+    pub fn from_row(row: QueueRow) -> Self {
+        let deferred = row.deferred.into_iter().map(|(at, item)| ((at, item.place), item));
+        Self {
+            stored: row.stored,
+            deferred: deferred.collect(),
+            next_block: row.next_block,
+            ..Self::default()
+        }
+    }
+
+    /// The row that describes this queue, right behind [`Queue::checkpoint`].
+    pub fn to_row(&self) -> QueueRow {
+        QueueRow {
+            stored: self.stored_after_checkpoint(),
+            deferred: self.deferred.iter().map(|((at, _), item)| (*at, item.clone())).collect(),
+            next_block: self.next_block,
+        }
+    }
+
+    /// How many wait, deferred ones included.
+    pub fn len(&self) -> u64 {
+        let stored: u64 = self.stored.iter().map(|block| u64::from(block.items)).sum();
+        (self.memory.len() + self.deferred.len()) as u64 + stored
+    }
+
+    /// Whether nothing waits at all.
+    pub fn is_empty(&self) -> bool {
+        self.memory.is_empty() && self.stored.is_empty() && self.deferred.is_empty()
+    }
+
+    /// Items held in memory.
+    pub fn memory_len(&self) -> usize {
+        self.memory.len() + self.deferred.len()
+    }
+
+    /// Adds an item at its place.
+    pub fn push(&mut self, item: Item) {
+        self.memory.insert(item.place, Waiting { item, block: None });
+    }
+
+    /// Adds an item that must wait until `at`, or just waits its turn when too many do.
+    pub fn defer(&mut self, item: Item, at: Millis, limits: &Limits) {
+        if self.deferred.len() as u64 >= limits.host_urls_memory_max {
+            self.push(item);
+        } else {
+            self.deferred.insert((at, item.place), item);
+        }
+    }
+
+    /// When the next item can be taken: at once, at a time, or never.
+    pub fn ready_at(&self) -> Option<Millis> {
+        if !self.memory.is_empty() || !self.stored.is_empty() {
+            return Some(Millis(0));
+        }
+        self.deferred.keys().next().map(|(at, _)| *at)
+    }
+
+    /// The block that must be loaded before `peek` may be asked.
+    pub fn block_due(&self) -> Option<BlockId> {
+        let id = self.stored.first()?.id;
+        let in_memory = self.memory.keys().next();
+        in_memory.is_none_or(|place| id.first < *place).then_some(id)
+    }
+
+    /// Blocks on disk that may hold `place`, the likeliest first.
+    pub fn blocks_before(&self, place: Place) -> Vec<BlockId> {
+        let before = self.stored.partition_point(|block| block.id.first <= place);
+        self.stored.iter().take(before).rev().map(|block| block.id).collect()
+    }
+
+    /// When an errand of the first front queue, a robots.txt, can be taken.
+    pub fn urgent_at(&self) -> Option<Millis> {
+        let in_order = self.memory.keys().next().is_some_and(|place| place.priority == 0)
+            || self.stored.first().is_some_and(|block| block.id.first.priority == 0);
+        if in_order {
+            return Some(Millis(0));
+        }
+        self.deferred.keys().find(|(_, place)| place.priority == 0).map(|(at, _)| *at)
+    }
+
+    /// Looks at the first errand of the first front queue that may be taken.
+    pub fn peek_urgent(&self, now: Millis) -> Option<Place> {
+        let deferred = self.deferred.keys().filter(|(at, _)| *at <= now).map(|(_, place)| place);
+        let mut places = self.memory.keys().next().into_iter().chain(deferred);
+        places.find(|place| place.priority == 0).copied()
+    }
+
+    /// Takes the items of a block into memory.
+    pub fn load(&mut self, id: BlockId, items: Vec<Item>) {
+        let Ok(i) = self.stored.binary_search_by_key(&id, |block| block.id) else { return };
+        self.stored.remove(i);
+        let live = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        self.loaded.insert(id, LoadedBlock { live, changed: false });
+        for item in items {
+            self.memory.insert(item.place, Waiting { item, block: Some(id) });
+        }
+    }
+
+    /// The place of what comes next: one whose waiting time is over, else the first in order.
+    pub fn peek(&self, now: Millis) -> Option<Place> {
+        debug_assert!(self.block_due().is_none(), "QUEUE-1: the first block is loaded");
+        let due = self.deferred.keys().next().filter(|(at, _)| *at <= now).map(|(_, place)| place);
+        due.or_else(|| self.memory.keys().next()).copied()
+    }
+
+    /// Takes the item at `place`, wherever it is in memory.
+    pub fn take(&mut self, place: Place) -> Option<Item> {
+        if let Some(waiting) = self.memory.remove(&place) {
+            if let Some(block) = waiting.block.and_then(|id| self.loaded.get_mut(&id)) {
+                block.live -= 1;
+                block.changed = true;
+            }
+            return Some(waiting.item);
+        }
+        let key = *self.deferred.keys().find(|(_, at_place)| *at_place == place)?;
+        self.deferred.remove(&key)
+    }
+
+    fn stored_after_checkpoint(&self) -> Vec<StoredBlock> {
+        let loaded = self.loaded.iter().filter(|(_, block)| block.live > 0);
+        let loaded = loaded.map(|(id, block)| StoredBlock { id: *id, items: block.live });
+        let mut all: Vec<_> = loaded.chain(self.stored.iter().cloned()).collect();
+        all.sort_unstable_by_key(|block| block.id);
+        all
+    }
+
+    /// Puts everything that is new into blocks, and says what the checkpoint has to write.
+    ///
+    /// Items that do not fit into memory any more are forgotten here: the checkpoint holds them.
+    pub fn checkpoint(&mut self, limits: &Limits) -> BlockChanges {
+        let mut changes = BlockChanges::default();
+        self.write_back_loaded(&mut changes);
+        self.form_blocks(limits, &mut changes);
+        self.unload_beyond(limits);
+        changes
+    }
+
+    fn write_back_loaded(&mut self, changes: &mut BlockChanges) {
+        let changed: Vec<BlockId> =
+            self.loaded.iter().filter(|(_, block)| block.changed).map(|(id, _)| *id).collect();
+        for id in changed {
+            if self.loaded.get(&id).is_some_and(|block| block.live == 0) {
+                self.loaded.remove(&id);
+                changes.remove.push(id);
+                continue;
+            }
+            let items = self.items_of(id);
+            changes.write.push((id, items));
+            if let Some(block) = self.loaded.get_mut(&id) {
+                block.changed = false;
+            }
+        }
+    }
+
+    fn items_of(&self, id: BlockId) -> Vec<Item> {
+        let priority = id.first.priority;
+        let from = self.memory.range(id.first..);
+        from.take_while(|(place, _)| place.priority == priority)
+            .filter(|(_, waiting)| waiting.block == Some(id))
+            .map(|(_, waiting)| waiting.item.clone())
+            .collect()
+    }
+
+    fn form_blocks(&mut self, limits: &Limits, changes: &mut BlockChanges) {
+        let block_items = usize::try_from(limits.queue_block_urls_max).unwrap_or(usize::MAX);
+        let fresh: Vec<Place> = self
+            .memory
+            .iter()
+            .filter(|(_, waiting)| waiting.block.is_none())
+            .map(|(place, _)| *place)
+            .collect();
+        for places in fresh.chunk_by(|a, b| a.priority == b.priority) {
+            for places in places.chunks(block_items) {
+                self.form_block(places, changes);
+            }
+        }
+    }
+
+    fn form_block(&mut self, places: &[Place], changes: &mut BlockChanges) {
+        let Some(&first) = places.first() else { return };
+        let id = BlockId { first, number: self.next_block };
+        self.next_block += 1;
+        let mut items = Vec::with_capacity(places.len());
+        for place in places {
+            let waiting = self.memory.get_mut(place).expect("QUEUE: a fresh place is in memory");
+            waiting.block = Some(id);
+            items.push(waiting.item.clone());
+        }
+        let live = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        self.loaded.insert(id, LoadedBlock { live, changed: false });
+        changes.write.push((id, items));
+    }
+
+    /// Lets go of the last blocks until memory is within its limit. Only right behind a checkpoint.
+    fn unload_beyond(&mut self, limits: &Limits) {
+        while self.memory.len() as u64 > limits.host_urls_memory_max && self.loaded.len() > 1 {
+            let Some((id, block)) = self.loaded.pop_last() else { return };
+            self.memory.retain(|_, waiting| waiting.block != Some(id));
+            let at = self.stored.partition_point(|stored| stored.id < id);
+            self.stored.insert(at, StoredBlock { id, items: block.live });
+        }
+    }
+
+    /// Lets go of everything that a checkpoint holds: the host leaves memory.
+    pub fn unload_all(&mut self) {
+        self.stored = self.stored_after_checkpoint();
+        self.loaded.clear();
+        self.memory.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frontier::item::Errand;
+    use larm_core::via::Via;
+    use std::collections::HashMap;
+
+    fn item(priority: u8, seq: u64) -> Item {
+        Item {
+            url: format!("http://h/{seq}").into(),
+            depth: 0,
+            via: Via::Anchor,
+            parent: None,
+            redirects: 0,
+            tries: 0,
+            errand: Errand::Page,
+            place: Place { priority, seq },
+        }
+    }
+
+    fn limits() -> Limits {
+        Limits { queue_block_urls_max: 4, host_urls_memory_max: 8, ..Limits::default() }
+    }
+
+    fn next(queue: &mut Queue, now: u64) -> Option<Item> {
+        let place = queue.peek(Millis(now))?;
+        queue.take(place)
+    }
+
+    /// Takes all items in order, loading blocks from `disk` as the frontier would.
+    fn drain(queue: &mut Queue, disk: &HashMap<BlockId, Vec<Item>>) -> Vec<u64> {
+        let mut seqs = Vec::new();
+        loop {
+            while let Some(id) = queue.block_due() {
+                queue.load(id, disk[&id].clone());
+            }
+            match next(queue, 0) {
+                Some(item) => seqs.push(item.place.seq),
+                None => return seqs,
+            }
+        }
+    }
+
+    #[test]
+    fn order_is_exact_across_memory_and_disk() {
+        let mut disk = HashMap::new();
+        let mut queue = Queue::default();
+        (0..40).for_each(|seq| queue.push(item(5, seq)));
+        disk.extend(queue.checkpoint(&limits()).write);
+        assert!(queue.memory_len() <= 8);
+        // More important ones come later, and go first.
+        (100..120).for_each(|seq| queue.push(item(3, seq)));
+        disk.extend(queue.checkpoint(&limits()).write);
+        let expected: Vec<u64> = (100..120).chain(0..40).collect();
+        assert_eq!(queue.len(), 60);
+        assert_eq!(drain(&mut queue, &disk), expected);
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn a_block_taken_in_part_is_written_back_shorter_and_then_removed() {
+        let mut queue = Queue::default();
+        (0..4).for_each(|seq| queue.push(item(2, seq)));
+        let id = queue.checkpoint(&limits()).write[0].0;
+        next(&mut queue, 0);
+        let changes = queue.checkpoint(&limits());
+        assert_eq!(changes.write[0].1.len(), 3);
+        (0..3).for_each(|_| drop(next(&mut queue, 0)));
+        assert_eq!(queue.checkpoint(&limits()).remove, [id]);
+        assert!(queue.stored_after_checkpoint().is_empty());
+    }
+
+    #[test]
+    fn an_item_that_comes_back_does_not_take_its_old_block_along() {
+        let mut disk = HashMap::new();
+        let mut queue = Queue::default();
+        (0..4).for_each(|seq| queue.push(item(2, seq)));
+        disk.extend(queue.checkpoint(&limits()).write);
+        let leased = next(&mut queue, 0).unwrap();
+        disk.extend(queue.checkpoint(&limits()).write);
+        queue.push(leased);
+        disk.extend(queue.checkpoint(&limits()).write);
+        queue.unload_all();
+        assert_eq!(drain(&mut queue, &disk), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_deferred_item_waits_for_its_time_and_then_goes_first() {
+        let mut queue = Queue::default();
+        queue.defer(item(2, 1), Millis(100), &limits());
+        assert_eq!(queue.ready_at(), Some(Millis(100)));
+        queue.push(item(2, 2));
+        queue.push(item(2, 3));
+        assert_eq!(next(&mut queue, 50).map(|item| item.place.seq), Some(2));
+        assert_eq!(next(&mut queue, 100).map(|item| item.place.seq), Some(1));
+    }
+}

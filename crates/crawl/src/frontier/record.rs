@@ -1,0 +1,114 @@
+//! What the log holds: the crawl's state is a fold over these, and nothing else.
+//!
+//! One entry of the log is one group commit: everything that was settled since the last, and how far
+//! the archive had come by then. It is there as a whole or not at all.
+
+use larm_core::workbench::End;
+use larm_core::{FailureClass, Millis};
+use serde::{Deserialize, Serialize};
+
+use super::item::{Item, Place};
+use super::row::{PageRow, RobotsRow};
+use crate::store::Position;
+
+/// One group commit.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Batch {
+    /// In the order in which they happened.
+    pub records: Vec<Record>,
+    /// How far each sink had come, by its name.
+    pub positions: Vec<(String, Position)>,
+}
+
+/// One change of the state.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Record {
+    /// URLs from outside the crawl: seeds. Only those that were new.
+    Offered(Vec<Item>),
+    /// A lease ended.
+    Settled(Box<Settled>),
+    /// A host's name could not be resolved.
+    NameFailed {
+        /// The host.
+        host: Box<str>,
+        /// How.
+        class: FailureClass,
+        /// When.
+        at: Millis,
+    },
+    /// A setting was changed while the crawl ran.
+    Changed {
+        /// Name of the setting.
+        key: String,
+        /// Its new value.
+        value: String,
+        /// When.
+        at: Millis,
+    },
+    /// Time spent crawling since the last such record, in milliseconds.
+    Worked(u64),
+    /// A run began.
+    Started(Millis),
+}
+
+/// The end of one lease.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Settled {
+    /// Name of the host.
+    pub host: Box<str>,
+    /// Which of its origins.
+    pub origin: Box<str>,
+    /// Which item.
+    pub place: Place,
+    /// When the response ended.
+    pub at: Millis,
+    /// What it means for the pace.
+    pub end: End,
+    /// What it means for the item.
+    pub fate: Fate,
+    /// URLs found, those that were new.
+    pub offers: Vec<Item>,
+    /// A robots.txt that was learnt.
+    pub robots: Option<Learnt>,
+    /// Links found, and how many of them each filter rejected.
+    pub links: u32,
+    /// See `links`.
+    pub rejected: Vec<(String, u32)>,
+}
+
+/// What becomes of the item.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Fate {
+    /// It is settled for good.
+    Done(Box<PageRow>),
+    /// It was an errand for the crawl itself: a robots.txt.
+    Errand,
+    /// It failed, and is tried again at this time at the earliest.
+    Again(Millis),
+    /// It takes its place again: the lease was used for something else, or for nothing.
+    Back,
+}
+
+/// What was learnt of an origin's robots.txt.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Learnt {
+    /// Its rules, and the crawl-delay for us in them.
+    Rules {
+        /// To be stored.
+        row: RobotsRow,
+        /// In milliseconds.
+        crawl_delay_ms: Option<u64>,
+    },
+    /// It redirects; the target is among the offers, and the origin waits for that.
+    Elsewhere {
+        /// Whose robots.txt.
+        origin: Box<str>,
+    },
+    /// It cannot be had.
+    Unreachable {
+        /// Whose robots.txt.
+        origin: Box<str>,
+        /// What the server asked for.
+        retry_after_ms: Option<u64>,
+    },
+}

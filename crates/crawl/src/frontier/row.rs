@@ -1,0 +1,137 @@
+//! What is kept of a URL, of a body and of a robots.txt, and what is counted.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use larm_core::digest::{BodyDigest, Sha1Digest};
+use larm_core::via::Via;
+use larm_core::{FailureClass, Millis, Outcome};
+use serde::{Deserialize, Serialize};
+
+use crate::store::{SameAs, WarcRef};
+
+/// One settled URL: the page table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageRow {
+    /// Canonical text.
+    pub url: Box<str>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// When.
+    pub at: Millis,
+    /// Hops from a seed.
+    pub depth: u32,
+    /// How it was found first.
+    pub via: Via,
+    /// Where it was found first.
+    pub parent: Option<Arc<str>>,
+    /// Requests that failed before.
+    pub tries: u8,
+    /// Bytes of the body as sent.
+    pub bytes: u64,
+    /// Type that the server gave.
+    pub content_type: Option<Box<str>>,
+    /// Identity of the body.
+    pub digest: Option<BodyDigest>,
+    /// Digest of the payload as archived, which may be chunked.
+    pub payload_digest: Option<Sha1Digest>,
+    /// The page that has the same body and was kept first.
+    pub same_as: Option<SameAs>,
+    /// Where it lies in the archive.
+    pub warc: Option<WarcRef>,
+    /// Oddities worth telling.
+    pub notes: Vec<String>,
+}
+
+/// The robots.txt of one origin, as it was answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RobotsRow {
+    /// Whose rules these are.
+    pub origin: Box<str>,
+    /// When they were fetched.
+    pub at: Millis,
+    /// What was answered.
+    pub rules: RobotsRules,
+}
+
+/// What an origin's robots.txt came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RobotsRules {
+    /// A file, to be parsed.
+    Text(Vec<u8>),
+    /// There is none (4xx, or redirects without end): everything is allowed.
+    Absent {
+        /// Why we take it so.
+        why: Box<str>,
+    },
+}
+
+impl RobotsRules {
+    /// Bytes of the file.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Text(bytes) => bytes.len(),
+            Self::Absent { .. } => 0,
+        }
+    }
+
+    /// Whether there is no file, or nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Numbers of the whole crawl, across all its runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// URLs accepted into the frontier, ever.
+    pub known: u64,
+    /// URLs settled, by the word of their outcome.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Pages answered: what `--max-pages` counts.
+    pub answered: u64,
+    /// Answers by status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Links rejected, by filter.
+    pub rejected: BTreeMap<String, u64>,
+    /// URLs given up, by class.
+    pub failed: BTreeMap<FailureClass, u64>,
+    /// Tries that failed and were, or will be, repeated.
+    pub retries: u64,
+    /// robots.txt files fetched.
+    pub robots: u64,
+    /// Sitemaps read.
+    pub sitemaps: u64,
+    /// Bytes of bodies as sent.
+    pub bytes: u64,
+    /// Pages with the body of another.
+    pub duplicates: u64,
+    /// Hosts with at least one URL.
+    pub hosts: u64,
+    /// Links found.
+    pub links: u64,
+    /// Time spent crawling, over all runs.
+    pub active_ms: u64,
+    /// Start of the first run.
+    pub started: Option<Millis>,
+}
+
+impl Totals {
+    /// URLs settled.
+    pub fn settled(&self) -> u64 {
+        self.outcomes.values().sum()
+    }
+
+    /// Counts one settled page.
+    pub fn count(&mut self, row: &PageRow) {
+        *self.outcomes.entry(row.outcome.word().to_owned()).or_default() += 1;
+        if let Some(status) = row.outcome.status() {
+            *self.statuses.entry(status).or_default() += 1;
+        }
+        if let Outcome::Failed { class, .. } | Outcome::HostUnreachable { class } = &row.outcome {
+            *self.failed.entry(*class).or_default() += 1;
+        }
+        self.bytes += row.bytes;
+        self.duplicates += u64::from(row.same_as.is_some());
+    }
+}

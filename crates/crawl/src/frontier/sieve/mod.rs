@@ -1,0 +1,270 @@
+//! The sieve: exactly which urls were ever offered, as 64-bit fingerprints (step 4).
+//!
+//! New fingerprints gather in memory; a checkpoint writes them as a sorted run, and runs of like
+//! size are merged, so that each fingerprint is rewritten at most about once for each quadrupling
+//! of the set. In front of the runs stand a table of recently offered fingerprints, since most
+//! links of a page were on the page before, and a small filter per run. Both only save reads: the
+//! answer is always exact.
+//!
+//! - SIEVE-1: [`Sieve::insert`] says `true` exactly once per fingerprint. There is no "seen?"
+//!   beside it that a decision could be built on.
+//! - SIEVE-2: runs share no fingerprint, and never change once written.
+//! - SIEVE-3: the runs that a checkpoint returned stay on disk until the next one has been made
+//!   durable by the caller, who says so with [`Sieve::forget_superseded`].
+//!
+//! What was inserted after the last checkpoint is gone after a crash; the log has it, and replaying
+//! the log inserts it again. The caller checkpoints before memory grows (`checkpoint_changes_max`).
+
+mod filter;
+mod merge;
+mod recent;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use run::RunName;
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use larm_core::Limits;
+
+use self::merge::Merge;
+use self::recent::Recent;
+use self::run::{Run, RunWriter, Wanted};
+use crate::disk::{Disk, RealDisk};
+use crate::{Error, Result};
+
+/// Runs of one tier that are merged into one of the next.
+const TIER_RUNS: usize = 4;
+/// Keys at which the second tier begins.
+const TIER_KEYS: u64 = 1 << 16;
+/// Keys that one checkpoint may merge when little is new: some 20 ms of work.
+const MERGE_KEYS: u64 = 1 << 20;
+/// Times its new keys that a checkpoint may merge: more than there are tiers, so merging keeps up.
+const MERGE_FACTOR: u64 = 10;
+
+/// An exact set of fingerprints that only grows.
+#[derive(Debug)]
+pub struct Sieve {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    filter_bytes_max: u64,
+    recent: Recent,
+    /// In no run yet.
+    newest: HashSet<u64>,
+    /// Largest first: most fingerprints that were seen are found in the first.
+    runs: Vec<Run>,
+    merges: Vec<Merge>,
+    next_name: RunName,
+    failed: bool,
+}
+
+impl Sieve {
+    /// Opens exactly these runs, as the last durable checkpoint named them; none is an empty sieve.
+    ///
+    /// Reads and checks every byte of them. Run files in `dir` with other names are left over from
+    /// a crash and are deleted.
+    pub fn open(dir: &Path, runs: &[RunName], limits: &Limits) -> Result<Self> {
+        Self::open_on(Arc::new(RealDisk), dir, runs, limits)
+    }
+
+    /// [`Sieve::open`] on a given disk.
+    pub fn open_on(
+        disk: Arc<dyn Disk>,
+        dir: &Path,
+        runs: &[RunName],
+        limits: &Limits,
+    ) -> Result<Self> {
+        disk.create_dir(dir)?;
+        let last = run::names_in(&*disk, dir)?.into_iter().chain(runs.iter().copied()).max();
+        let mut sieve = Self {
+            filter_bytes_max: limits.sieve_filter_bytes_max,
+            recent: Recent::default(),
+            newest: HashSet::new(),
+            runs: Vec::new(),
+            merges: Vec::new(),
+            next_name: last.map_or(RunName(0), RunName::next),
+            failed: false,
+            dir: dir.to_path_buf(),
+            disk,
+        };
+        for &name in runs {
+            let file = sieve.disk.open(&name.path(dir))?;
+            sieve.add(Run::open(name, file, sieve.filter_bytes_max)?);
+        }
+        sieve.remove_unused()?;
+        Ok(sieve)
+    }
+
+    /// Inserts each fingerprint; `true` where it was absent (in a batch: where it stands first).
+    ///
+    /// All or nothing: after an error nothing was inserted.
+    pub fn insert(&mut self, fingerprints: &[u64]) -> Result<Vec<bool>> {
+        let mut wanted = self.not_in_memory(fingerprints);
+        for run in &self.runs {
+            run.drop_known(&mut wanted)?;
+        }
+        let mut was_absent = vec![false; fingerprints.len()];
+        for wanted in wanted {
+            was_absent[wanted.place] = true;
+            self.newest.insert(wanted.key);
+        }
+        fingerprints.iter().for_each(|&key| self.recent.remember(key));
+        Ok(was_absent)
+    }
+
+    /// Whether a fingerprint was inserted. For reports: to decide by it would be a race.
+    pub fn contains(&self, fingerprint: u64) -> Result<bool> {
+        let mut wanted = self.not_in_memory(&[fingerprint]);
+        for run in &self.runs {
+            run.drop_known(&mut wanted)?;
+        }
+        Ok(wanted.is_empty())
+    }
+
+    /// How many fingerprints were inserted.
+    pub fn len(&self) -> u64 {
+        self.newest.len() as u64 + self.runs.iter().map(Run::count).sum::<u64>()
+    }
+
+    /// Whether nothing was inserted yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Writes what is new as a run and merges a bounded step further; returns the runs that now
+    /// make up the set, all of them durable.
+    ///
+    /// A merge works for as many checkpoints as it takes, and its inputs count until it is done.
+    /// After an error the sieve writes nothing more: a failed sync is not tried again.
+    pub fn checkpoint(&mut self) -> Result<Vec<RunName>> {
+        self.check_usable()?;
+        self.failed = true; // until all of it went well
+        let merge_keys = MERGE_KEYS.max(MERGE_FACTOR * self.newest.len() as u64);
+        self.save_newest()?;
+        self.begin_merges()?;
+        self.advance_merges(merge_keys)?;
+        self.disk.sync_dir(&self.dir)?;
+        self.failed = false;
+        Ok(self.names())
+    }
+
+    /// Deletes the run files that the last checkpoint made superfluous.
+    ///
+    /// To be called only once the names that it returned are durable in the caller's state.
+    pub fn forget_superseded(&mut self) -> Result<()> {
+        self.check_usable()?;
+        self.remove_unused()
+    }
+
+    fn check_usable(&self) -> Result<()> {
+        if self.failed {
+            let what = format!("{}: the sieve is closed since a write failed", self.dir.display());
+            return Err(Error::Stopped(what));
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> Vec<RunName> {
+        self.runs.iter().map(Run::name).collect()
+    }
+
+    /// The fingerprints that only the runs can tell of: sorted, each once, with its first place.
+    fn not_in_memory(&self, fingerprints: &[u64]) -> Vec<Wanted> {
+        let places = fingerprints.iter().enumerate();
+        let unknown =
+            places.filter(|&(_, key)| !self.recent.holds(*key) && !self.newest.contains(key));
+        let mut wanted: Vec<_> = unknown.map(|(place, &key)| Wanted { key, place }).collect();
+        wanted.sort_unstable();
+        wanted.dedup_by_key(|wanted| wanted.key);
+        wanted
+    }
+
+    fn save_newest(&mut self) -> Result<()> {
+        if self.newest.is_empty() {
+            return Ok(());
+        }
+        let mut keys: Vec<u64> = self.newest.iter().copied().collect();
+        keys.sort_unstable();
+        let mut writer = self.begin_run(keys.len() as u64)?;
+        keys.iter().try_for_each(|&key| writer.push(key))?;
+        self.add(writer.finish()?);
+        self.newest.clear();
+        Ok(())
+    }
+
+    fn begin_run(&mut self, count: u64) -> Result<RunWriter> {
+        let name = self.next_name;
+        self.next_name = name.next();
+        let file = self.disk.create(&name.path(&self.dir))?;
+        Ok(RunWriter::begin(name, file, count, self.filter_bytes_max))
+    }
+
+    fn add(&mut self, run: Run) {
+        let place = self.runs.partition_point(|other| other.count() > run.count());
+        self.runs.insert(place, run);
+        self.fit_filters();
+    }
+
+    /// Halves the largest filter until all of them together are within their maximum.
+    fn fit_filters(&mut self) {
+        while self.runs.iter().map(|run| run.filter().bytes()).sum::<u64>() > self.filter_bytes_max
+        {
+            let largest = self.runs.iter_mut().max_by_key(|run| run.filter().bytes());
+            largest.expect("filters with bytes belong to runs").halve_filter();
+        }
+    }
+
+    fn begin_merges(&mut self) -> Result<()> {
+        let mut tiers: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (place, run) in self.runs.iter().enumerate() {
+            if !self.merges.iter().any(|merge| merge.reads(run.name())) {
+                tiers.entry(tier(run.count())).or_default().push(place);
+            }
+        }
+        for places in tiers.into_values().filter(|places| places.len() >= TIER_RUNS) {
+            let count = places.iter().map(|&place| self.runs[place].count()).sum();
+            let writer = self.begin_run(count)?;
+            let inputs = places.iter().map(|&place| &self.runs[place]);
+            let merge = Merge::begin(inputs, writer)?;
+            self.merges.push(merge);
+        }
+        Ok(())
+    }
+
+    /// Smallest first: a large merge must not let small runs pile up.
+    fn advance_merges(&mut self, mut keys: u64) -> Result<()> {
+        let mut merges = std::mem::take(&mut self.merges);
+        merges.sort_by_key(Merge::count);
+        for mut merge in merges {
+            keys -= merge.advance(keys)?;
+            if merge.is_done() {
+                self.runs.retain(|run| !merge.reads(run.name()));
+                self.add(merge.finish()?);
+            } else {
+                self.merges.push(merge);
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes every run file that is neither in the set nor being written.
+    fn remove_unused(&mut self) -> Result<()> {
+        let written = self.merges.iter().map(Merge::name);
+        let used: HashSet<RunName> = self.names().into_iter().chain(written).collect();
+        for name in run::names_in(&*self.disk, &self.dir)? {
+            if !used.contains(&name) {
+                self.disk.remove(&name.path(&self.dir))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The size class of a run: a merge of [`TIER_RUNS`] of one tier, the lowest aside, is in a higher
+/// one.
+fn tier(count: u64) -> u32 {
+    (count / TIER_KEYS).checked_ilog(TIER_RUNS as u64).map_or(0, |tier| tier + 1)
+}

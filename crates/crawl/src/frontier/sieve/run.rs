@@ -1,0 +1,367 @@
+//! A run: a file of fingerprints in order, written once, and what memory keeps of it.
+//!
+//! The file is the keys, smallest first, in pages of 512, and a footer (`docs/formats.md`). It is
+//! written from front to back, so a file without a good footer is not a run. Memory keeps for each
+//! page its first key and its checksum, so that a look-up costs at most one read, and what was read
+//! is checked every time.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::filter::Filter;
+use crate::disk::{Disk, DiskFile};
+use crate::{Error, Result};
+
+const MAGIC: [u8; 8] = *b"larm.run";
+const VERSION: u32 = 1;
+const KEY_BYTES: usize = 8;
+const PAGE_KEYS: usize = 512;
+const PAGE_BYTES: usize = PAGE_KEYS * KEY_BYTES;
+const FOOTER_BYTES: usize = 32;
+/// Bytes written at a time.
+const WRITE_BYTES: usize = 64 * PAGE_BYTES;
+
+/// The name of a run in the sieve's directory; never given twice while the state may know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RunName(pub u64);
+
+impl RunName {
+    pub(super) fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+
+    pub(super) fn path(self, dir: &Path) -> PathBuf {
+        dir.join(self.to_string())
+    }
+
+    fn parse(file_name: &str) -> Option<Self> {
+        let number = file_name.strip_suffix(".run")?.parse().ok().map(Self)?;
+        (number.to_string() == file_name).then_some(number)
+    }
+}
+
+/// The file name.
+impl fmt::Display for RunName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:010}.run", self.0)
+    }
+}
+
+/// The runs that have a file in `dir`, needed or not.
+pub(super) fn names_in(disk: &dyn Disk, dir: &Path) -> Result<Vec<RunName>> {
+    Ok(disk.list(dir)?.iter().filter_map(|name| RunName::parse(name)).collect())
+}
+
+/// A fingerprint that is looked for, with its place in the caller's batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Wanted {
+    pub(super) key: u64,
+    pub(super) place: usize,
+}
+
+/// A run that can be asked.
+#[derive(Debug)]
+pub(super) struct Run {
+    pages: Arc<Pages>,
+    filter: Filter,
+}
+
+impl Run {
+    /// Opens a run and reads all of it: a filter must be built, and damage is better found now.
+    pub(super) fn open(
+        name: RunName,
+        file: Box<dyn DiskFile>,
+        filter_bytes_max: u64,
+    ) -> Result<Self> {
+        let (count, checksum) = read_footer(&*file)?;
+        let mut index = Index::new(count, filter_bytes_max);
+        let mut page = vec![0; PAGE_BYTES];
+        for offset in (0..count * KEY_BYTES as u64).step_by(PAGE_BYTES) {
+            page.truncate((count * KEY_BYTES as u64 - offset).min(PAGE_BYTES as u64) as usize);
+            file.read_at(offset, &mut page)?;
+            index.add(&page).map_err(|what| damaged(&*file, offset, what))?;
+        }
+        if index.checksum() != checksum {
+            return Err(damaged(&*file, 0, "the checksum of the keys is wrong"));
+        }
+        Ok(index.into_run(name, file))
+    }
+
+    pub(super) fn name(&self) -> RunName {
+        self.pages.name
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.pages.count
+    }
+
+    pub(super) fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    pub(super) fn halve_filter(&mut self) {
+        self.filter.halve();
+    }
+
+    /// The keys, to be read in order, also while the run is in use.
+    pub(super) fn pages(&self) -> Arc<Pages> {
+        Arc::clone(&self.pages)
+    }
+
+    /// Leaves of `wanted`, which is sorted, only what this run does not hold.
+    pub(super) fn drop_known(&self, wanted: &mut Vec<Wanted>) -> Result<()> {
+        let mut bytes = Vec::new();
+        let mut loaded = None;
+        let mut kept = 0;
+        for at in 0..wanted.len() {
+            if !self.holds(wanted[at].key, &mut loaded, &mut bytes)? {
+                wanted[kept] = wanted[at];
+                kept += 1;
+            }
+        }
+        wanted.truncate(kept);
+        Ok(())
+    }
+
+    /// `loaded` is the page that `bytes` holds: neighbours in a batch share a read.
+    fn holds(&self, key: u64, loaded: &mut Option<usize>, bytes: &mut Vec<u8>) -> Result<bool> {
+        if !self.filter.may_hold(key) {
+            return Ok(false);
+        }
+        let Some(page) = self.pages.page_of(key) else {
+            return Ok(false);
+        };
+        if *loaded != Some(page) {
+            *loaded = None;
+            self.pages.read(page, bytes)?;
+            *loaded = Some(page);
+        }
+        Ok(page_holds(bytes, key))
+    }
+}
+
+/// The keys of a run on disk, by page.
+#[derive(Debug)]
+pub(super) struct Pages {
+    name: RunName,
+    file: Box<dyn DiskFile>,
+    count: u64,
+    /// The first key of each page.
+    fences: Vec<u64>,
+    checksums: Vec<u32>,
+}
+
+impl Pages {
+    pub(super) fn count(&self) -> usize {
+        self.fences.len()
+    }
+
+    /// Reads and checks one page.
+    pub(super) fn read(&self, page: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        let first = (page * PAGE_KEYS) as u64;
+        let keys = (self.count - first).min(PAGE_KEYS as u64) as usize;
+        bytes.resize(keys * KEY_BYTES, 0);
+        let offset = first * KEY_BYTES as u64;
+        self.file.read_at(offset, bytes)?;
+        if crc32c::crc32c(bytes) != self.checksums[page] {
+            return Err(damaged(&*self.file, offset, "the checksum of a page is wrong"));
+        }
+        Ok(())
+    }
+
+    /// The one page that can hold `key`.
+    ///
+    /// Fingerprints are evenly spread, so a page's number can be guessed and is searched for from
+    /// there.
+    fn page_of(&self, key: u64) -> Option<usize> {
+        let (fences, pages) = (&self.fences, self.fences.len());
+        let guess = ((u128::from(key) * pages as u128) >> 64) as usize;
+        let mut reach = 8;
+        loop {
+            let (low, high) = (guess.saturating_sub(reach), (guess + reach).min(pages));
+            let is_above = low == 0 || fences[low - 1] <= key;
+            let is_below = high == pages || key < fences[high];
+            if is_above && is_below {
+                let within = fences[low..high].partition_point(|&fence| fence <= key);
+                return (low + within).checked_sub(1);
+            }
+            reach *= 4;
+        }
+    }
+}
+
+/// A run being written, its keys in rising order.
+#[derive(Debug)]
+pub(super) struct RunWriter {
+    name: RunName,
+    file: Box<dyn DiskFile>,
+    index: Index,
+    page: Vec<u8>,
+    unwritten: Vec<u8>,
+}
+
+impl RunWriter {
+    /// Begins a run of `count` keys in an empty file, with a filter of at most so many bytes.
+    pub(super) fn begin(
+        name: RunName,
+        file: Box<dyn DiskFile>,
+        count: u64,
+        filter_bytes_max: u64,
+    ) -> Self {
+        let index = Index::new(count, filter_bytes_max);
+        let page = Vec::with_capacity(PAGE_BYTES);
+        let unwritten = Vec::with_capacity(WRITE_BYTES);
+        Self { name, file, index, page, unwritten }
+    }
+
+    pub(super) fn name(&self) -> RunName {
+        self.name
+    }
+
+    /// Keys that it will hold.
+    pub(super) fn count(&self) -> u64 {
+        self.index.count
+    }
+
+    /// Adds a key, which is larger than all before it.
+    pub(super) fn push(&mut self, key: u64) -> Result<()> {
+        self.page.extend_from_slice(&key.to_le_bytes());
+        if self.page.len() == PAGE_BYTES { self.end_page() } else { Ok(()) }
+    }
+
+    /// Makes the pages so far durable, so that finishing a large run does not take long.
+    pub(super) fn sync(&mut self) -> Result<()> {
+        self.write()?;
+        self.file.sync()
+    }
+
+    /// Ends the run and makes it durable; its name is durable only with its directory.
+    pub(super) fn finish(mut self) -> Result<Run> {
+        self.end_page()?;
+        assert_eq!(self.index.added, self.index.count, "a run gets as many keys as announced");
+        let footer = footer(self.index.count, self.index.checksum());
+        self.unwritten.extend_from_slice(&footer);
+        self.sync()?;
+        Ok(self.index.into_run(self.name, self.file))
+    }
+
+    fn end_page(&mut self) -> Result<()> {
+        if !self.page.is_empty() {
+            self.index.add(&self.page).expect("SIEVE-2: runs are sorted and share no key");
+        }
+        self.unwritten.append(&mut self.page);
+        if self.unwritten.len() >= WRITE_BYTES { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<()> {
+        self.file.append(&self.unwritten)?;
+        self.unwritten.clear();
+        Ok(())
+    }
+}
+
+/// What memory keeps of a run, built page by page as it is written or read.
+#[derive(Debug)]
+struct Index {
+    count: u64,
+    added: u64,
+    last: Option<u64>,
+    fences: Vec<u64>,
+    checksums: Vec<u32>,
+    filter: Filter,
+}
+
+impl Index {
+    fn new(count: u64, filter_bytes_max: u64) -> Self {
+        let filter = Filter::new(count, filter_bytes_max);
+        let (fences, checksums) = (Vec::new(), Vec::new());
+        Self { count, added: 0, last: None, fences, checksums, filter }
+    }
+
+    /// Takes one page, which is not empty; the error says what is wrong with it.
+    fn add(&mut self, page: &[u8]) -> Result<(), &'static str> {
+        for key in keys(page) {
+            if self.last >= Some(key) {
+                return Err("keys are not in order");
+            }
+            self.last = Some(key);
+            self.filter.insert(key);
+            self.added += 1;
+        }
+        self.fences.extend(keys(page).next());
+        self.checksums.push(crc32c::crc32c(page));
+        Ok(())
+    }
+
+    fn checksum(&self) -> u32 {
+        let append = |crc, page: &u32| crc32c::crc32c_append(crc, &page.to_le_bytes());
+        self.checksums.iter().fold(0, append)
+    }
+
+    fn into_run(self, name: RunName, file: Box<dyn DiskFile>) -> Run {
+        let Self { count, fences, checksums, filter, .. } = self;
+        Run { pages: Arc::new(Pages { name, file, count, fences, checksums }), filter }
+    }
+}
+
+/// The keys in some bytes of a run.
+pub(super) fn keys(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    bytes.chunks_exact(KEY_BYTES).map(key_in)
+}
+
+fn key_in(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().expect("a key has eight bytes"))
+}
+
+fn page_holds(page: &[u8], key: u64) -> bool {
+    let (mut low, mut high) = (0, page.len() / KEY_BYTES);
+    while low < high {
+        let middle = (low + high) / 2;
+        match key_in(&page[middle * KEY_BYTES..][..KEY_BYTES]).cmp(&key) {
+            std::cmp::Ordering::Less => low = middle + 1,
+            std::cmp::Ordering::Greater => high = middle,
+            std::cmp::Ordering::Equal => return true,
+        }
+    }
+    false
+}
+
+fn footer(count: u64, checksum: u32) -> [u8; FOOTER_BYTES] {
+    let mut bytes = [0; FOOTER_BYTES];
+    bytes[0..8].copy_from_slice(&MAGIC);
+    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
+    bytes[16..24].copy_from_slice(&count.to_le_bytes());
+    let crc = crc32c::crc32c(&bytes[..28]);
+    bytes[28..32].copy_from_slice(&crc.to_le_bytes());
+    bytes
+}
+
+/// The number of keys, which agrees with the size of the file, and their checksum.
+fn read_footer(file: &dyn DiskFile) -> Result<(u64, u32)> {
+    let mut bytes = [0; FOOTER_BYTES];
+    let at = file.size().checked_sub(FOOTER_BYTES as u64);
+    let at = at.ok_or_else(|| damaged(file, 0, "too short for a run"))?;
+    file.read_at(at, &mut bytes)?;
+    if bytes[..8] == MAGIC && u32_at(&bytes, 8) > VERSION {
+        let what = format!("{}: written by a newer larm", file.path().display());
+        return Err(Error::Directory(what));
+    }
+    let count = at / KEY_BYTES as u64;
+    let checksum = u32_at(&bytes, 12);
+    if bytes != footer(count, checksum) || !at.is_multiple_of(KEY_BYTES as u64) {
+        return Err(damaged(file, at, "not the footer of this run"));
+    }
+    Ok((count, checksum))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes are four bytes"))
+}
+
+fn damaged(file: &dyn DiskFile, offset: u64, what: &str) -> Error {
+    Error::Damaged { path: file.path().to_path_buf(), offset, what: what.to_owned() }
+}

@@ -1,0 +1,246 @@
+//! The key-value store: page table, hosts, blocks, digests, robots, and the log position they contain.
+//!
+//! Written by checkpoints only, in one sorted batch that is synced before the log is cut. Every key of
+//! the first three begins with its partition, so that a partition can be moved as a range.
+
+use std::path::{Path, PathBuf};
+
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+use larm_core::digest::BodyDigest;
+use larm_core::url::Fingerprint;
+use larm_core::workbench::HostKey;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::host::HostRow;
+use super::item::Item;
+use super::log::LogPosition;
+use super::queue::BlockId;
+use super::row::{PageRow, RobotsRow, Totals};
+use super::sieve::RunName;
+use crate::error::{Error, Result};
+use crate::store::{Position, SameAs};
+
+/// Memory that the store may use for reading.
+const CACHE_BYTES: u64 = 32 * 1024 * 1024;
+/// Memory that the store may use for writing.
+const WRITE_BUFFER_BYTES: u64 = 32 * 1024 * 1024;
+/// Size of its own journal.
+const JOURNAL_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What a checkpoint says of the crawl as a whole.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Meta {
+    /// The log up to here is contained.
+    pub position: LogPosition,
+    /// Runs of the seen set.
+    pub runs: Vec<RunName>,
+    /// How far each sink had come.
+    pub positions: Vec<(String, Position)>,
+    /// Next number of an offer.
+    pub next_seq: u64,
+    /// Counts so far.
+    pub totals: Totals,
+    /// Settings changed while running, the last of each.
+    pub settings: Vec<(String, String)>,
+}
+
+/// Where a block belongs.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockKey {
+    /// Partition of the host's site.
+    pub partition: u16,
+    /// The host.
+    pub host: HostKey,
+    /// Index of the origin.
+    pub origin: u16,
+    /// The block.
+    pub block: BlockId,
+}
+
+impl BlockKey {
+    fn bytes(self) -> Vec<u8> {
+        let mut key = host_bytes(self.partition, self.host);
+        key.extend_from_slice(&self.origin.to_be_bytes());
+        key.push(self.block.first.priority);
+        key.extend_from_slice(&self.block.first.seq.to_be_bytes());
+        key.extend_from_slice(&self.block.number.to_be_bytes());
+        key
+    }
+}
+
+/// The open store.
+pub struct Store {
+    path: PathBuf,
+    database: Database,
+    meta: Keyspace,
+    hosts: Keyspace,
+    blocks: Keyspace,
+    pages: Keyspace,
+    digests: Keyspace,
+    robots: Keyspace,
+}
+
+impl Store {
+    /// Opens the store in `path`, or makes a new one.
+    pub fn open(path: &Path) -> Result<Self> {
+        let failed = |error: fjall::Error| store_error(path, &error);
+        let database = Database::builder(path)
+            .cache_size(CACHE_BYTES)
+            .max_write_buffer_size(Some(WRITE_BUFFER_BYTES))
+            .max_journaling_size(JOURNAL_BYTES)
+            .worker_threads(1)
+            .open()
+            .map_err(failed)?;
+        let keyspace =
+            |name| database.keyspace(name, KeyspaceCreateOptions::default).map_err(failed);
+        Ok(Self {
+            path: path.to_owned(),
+            meta: keyspace("meta")?,
+            hosts: keyspace("hosts")?,
+            blocks: keyspace("blocks")?,
+            pages: keyspace("pages")?,
+            digests: keyspace("digests")?,
+            robots: keyspace("robots")?,
+            database,
+        })
+    }
+
+    /// What the last checkpoint says of the crawl; `None` before the first.
+    pub fn meta(&self) -> Result<Option<Meta>> {
+        self.read(&self.meta, b"meta")
+    }
+
+    /// A host's row.
+    pub fn host(&self, partition: u16, key: HostKey) -> Result<Option<HostRow>> {
+        self.read(&self.hosts, &host_bytes(partition, key))
+    }
+
+    /// All hosts, one at a time, in the order of their keys.
+    pub fn hosts(&self) -> impl Iterator<Item = Result<HostRow>> {
+        self.hosts.iter().map(|guard| {
+            let (key, value) = guard.into_inner().map_err(|error| self.failed(&error))?;
+            self.decode(&key, &value)
+        })
+    }
+
+    /// The items of a block.
+    pub fn block(&self, key: BlockKey) -> Result<Vec<Item>> {
+        let found = self.read(&self.blocks, &key.bytes())?;
+        found.ok_or_else(|| Error::Store {
+            path: self.path.clone(),
+            what: format!("a block of waiting URLs is missing ({key:?}); run `larm rebuild`"),
+        })
+    }
+
+    /// A page's row.
+    pub fn page(&self, partition: u16, fingerprint: Fingerprint) -> Result<Option<PageRow>> {
+        self.read(&self.pages, &page_bytes(partition, fingerprint))
+    }
+
+    /// The first page that had this body.
+    pub fn original(&self, digest: &BodyDigest) -> Result<Option<SameAs>> {
+        self.read(&self.digests, digest.as_bytes())
+    }
+
+    /// The robots.txt of an origin.
+    pub fn robots(&self, origin: &str) -> Result<Option<RobotsRow>> {
+        self.read(&self.robots, origin.as_bytes())
+    }
+
+    /// A batch to be written as one.
+    pub fn batch(&self) -> Checkpoint<'_> {
+        Checkpoint {
+            store: self,
+            batch: self.database.batch().durability(Some(PersistMode::SyncAll)),
+        }
+    }
+
+    fn read<T: DeserializeOwned>(&self, keyspace: &Keyspace, key: &[u8]) -> Result<Option<T>> {
+        let value = keyspace.get(key).map_err(|error| self.failed(&error))?;
+        value.map(|value| self.decode(key, &value)).transpose()
+    }
+
+    fn decode<T: DeserializeOwned>(&self, key: &[u8], value: &[u8]) -> Result<T> {
+        postcard::from_bytes(value).map_err(|error| Error::Store {
+            path: self.path.clone(),
+            what: format!("a row cannot be read ({error}; key {key:02x?})"),
+        })
+    }
+
+    fn failed(&self, error: &fjall::Error) -> Error {
+        store_error(&self.path, error)
+    }
+}
+
+/// Everything that one checkpoint writes.
+pub struct Checkpoint<'a> {
+    store: &'a Store,
+    batch: fjall::OwnedWriteBatch,
+}
+
+impl Checkpoint<'_> {
+    /// Writes a host's row.
+    pub fn put_host(&mut self, partition: u16, key: HostKey, row: &HostRow) {
+        self.batch.insert(&self.store.hosts, host_bytes(partition, key), encode(row));
+    }
+
+    /// Writes a block.
+    pub fn put_block(&mut self, key: BlockKey, items: &[Item]) {
+        self.batch.insert(&self.store.blocks, key.bytes(), encode(&items));
+    }
+
+    /// Removes a block that was used up.
+    pub fn remove_block(&mut self, key: BlockKey) {
+        self.batch.remove(&self.store.blocks, key.bytes());
+    }
+
+    /// Writes a page's row.
+    pub fn put_page(&mut self, partition: u16, fingerprint: Fingerprint, row: &PageRow) {
+        self.batch.insert(&self.store.pages, page_bytes(partition, fingerprint), encode(row));
+    }
+
+    /// Writes which page had a body first.
+    pub fn put_original(&mut self, digest: &BodyDigest, original: &SameAs) {
+        self.batch.insert(&self.store.digests, digest.as_bytes().to_vec(), encode(original));
+    }
+
+    /// Writes a robots.txt.
+    pub fn put_robots(&mut self, row: &RobotsRow) {
+        self.batch.insert(&self.store.robots, row.origin.as_bytes().to_vec(), encode(row));
+    }
+
+    /// Writes everything, with what it says of the crawl, and syncs.
+    pub fn commit(mut self, meta: &Meta) -> Result<()> {
+        self.batch.insert(&self.store.meta, b"meta".to_vec(), encode(meta));
+        self.batch.commit().map_err(|error| self.store.failed(&error))
+    }
+}
+
+fn host_bytes(partition: u16, host: HostKey) -> Vec<u8> {
+    let mut key = Vec::with_capacity(25);
+    key.extend_from_slice(&partition.to_be_bytes());
+    key.extend_from_slice(&host.0.to_be_bytes());
+    key
+}
+
+fn page_bytes(partition: u16, fingerprint: Fingerprint) -> Vec<u8> {
+    let mut key = Vec::with_capacity(10);
+    key.extend_from_slice(&partition.to_be_bytes());
+    key.extend_from_slice(&fingerprint.0.to_be_bytes());
+    key
+}
+
+fn encode<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
+    postcard::to_stdvec(value).expect("STORE: rows have no types that cannot be written")
+}
+
+fn store_error(path: &Path, error: &fjall::Error) -> Error {
+    match error {
+        fjall::Error::Io(source) => {
+            let source = std::io::Error::new(source.kind(), source.to_string());
+            Error::Io { path: path.to_owned(), source }
+        }
+        other => Error::Store { path: path.to_owned(), what: other.to_string() },
+    }
+}

@@ -1,0 +1,164 @@
+//! A running crawl as others see it: ask how it stands, pause it, change it, stop it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use larm_core::Millis;
+use larm_core::url::CrawlUrl;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Notify, mpsc, oneshot};
+
+use crate::change::Change;
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::explain::{Explanation, explain};
+use crate::frontier::{FrontierStatus, HostStatus};
+use crate::line::SharedFrontier;
+use crate::rules::SharedRules;
+
+/// What a crawl is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Fetching, or waiting for a host's turn.
+    Running,
+    /// Paused by somebody.
+    Paused,
+    /// Waiting for room on the disk.
+    DiskLow,
+    /// Ending: what is in flight is finished.
+    Stopping,
+}
+
+/// A crawl at one moment.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Status {
+    /// When this was.
+    pub at: Millis,
+    /// What it is doing.
+    pub phase: Phase,
+    /// Fetches under way.
+    pub in_flight: u64,
+    /// Pages answered per second, over the last seconds.
+    pub pages_per_second: f64,
+    /// Bytes per second, over the last seconds.
+    pub bytes_per_second: f64,
+    /// The frontier.
+    #[serde(flatten)]
+    pub frontier: FrontierStatus,
+}
+
+/// What the engine and its handles share.
+pub(crate) struct Shared {
+    pub frontier: SharedFrontier,
+    pub rules: SharedRules,
+    pub wake: Arc<Notify>,
+    pub clock: Clock,
+    pub paused: AtomicBool,
+    pub disk_low: AtomicBool,
+    pub stopping: AtomicBool,
+    pub in_flight: AtomicU64,
+    pub rates: Mutex<Rates>,
+}
+
+/// Pages and bytes at two moments, for the rate between them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Rates {
+    last: (Millis, u64, u64),
+    pub pages_per_second: f64,
+    pub bytes_per_second: f64,
+}
+
+impl Rates {
+    /// Takes note of the counts at `now`.
+    pub fn note(&mut self, now: Millis, pages: u64, bytes: u64) {
+        let (then, pages_then, bytes_then) = self.last;
+        let ms = now.since(then);
+        if then != Millis(0) && ms > 0 {
+            let per_second = |count: u64| count as f64 * 1000.0 / ms as f64;
+            self.pages_per_second = per_second(pages.saturating_sub(pages_then));
+            self.bytes_per_second = per_second(bytes.saturating_sub(bytes_then));
+        }
+        self.last = (now, pages, bytes);
+    }
+}
+
+/// A request to the engine that is answered.
+pub(crate) type Command = (Change, oneshot::Sender<Result<(), String>>);
+
+/// A running crawl, to be asked and steered from anywhere. Cheap to clone.
+#[derive(Clone)]
+pub struct Handle {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) commands: mpsc::Sender<Command>,
+}
+
+impl Handle {
+    /// How it stands, with at most `hosts_max` hosts in detail.
+    pub fn status(&self, hosts_max: usize) -> Status {
+        let shared = &self.shared;
+        let now = shared.clock.now();
+        let frontier = shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let frontier = frontier.status(now, hosts_max);
+        let rates = *shared.rates.lock().unwrap_or_else(PoisonError::into_inner);
+        Status {
+            at: now,
+            phase: shared.phase(),
+            in_flight: shared.in_flight.load(Ordering::Relaxed),
+            pages_per_second: rates.pages_per_second,
+            bytes_per_second: rates.bytes_per_second,
+            frontier,
+        }
+    }
+
+    /// What one host is waiting for.
+    pub fn host(&self, name: &str) -> Option<HostStatus> {
+        let frontier = self.shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        frontier.host_status(name, self.shared.clock.now())
+    }
+
+    /// What became of a URL, or why it is not fetched.
+    pub fn explain(&self, url: &CrawlUrl) -> Result<Explanation> {
+        let frontier = self.shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        explain(&**frontier, &self.shared.rules.read(), url, self.shared.clock.now())
+    }
+
+    /// Stops leasing until [`Handle::resume`]. What is in flight is finished.
+    pub fn pause(&self) {
+        self.shared.paused.store(true, Ordering::Relaxed);
+    }
+
+    /// Goes on after a pause.
+    pub fn resume(&self) {
+        self.shared.paused.store(false, Ordering::Relaxed);
+        self.shared.wake.notify_one();
+    }
+
+    /// Ends the crawl: what is in flight is finished or given back, and the state is saved.
+    pub fn stop(&self) {
+        self.shared.stopping.store(true, Ordering::Relaxed);
+        self.shared.wake.notify_one();
+    }
+
+    /// Changes a setting while the crawl runs. It is logged, and holds after a restart too.
+    pub async fn change(&self, change: Change) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        let ended = |_| Error::Stopped("the crawl has ended".to_owned());
+        self.commands.send((change, reply)).await.map_err(|_| ended(()))?;
+        answer.await.map_err(|_| ended(()))?.map_err(Error::Plan)
+    }
+}
+
+impl Shared {
+    pub fn phase(&self) -> Phase {
+        if self.stopping.load(Ordering::Relaxed) {
+            Phase::Stopping
+        } else if self.paused.load(Ordering::Relaxed) {
+            Phase::Paused
+        } else if self.disk_low.load(Ordering::Relaxed) {
+            Phase::DiskLow
+        } else {
+            Phase::Running
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! THE LINE: the way of one URL from its lease to its settlement, one call per step.
+//!
+//! ```text
+//! Frontier::lease ─▶ Lease ─ rules ─▶ guard ─▶ robots ─▶ Permit ─ fetch ─▶ Fetched ─ digest ─▶ parse ─▶ Page
+//!        ▲                                                                                        │
+//!        └──────────── Frontier::settle ◀─ sinks ◀─ Visit ◀─ links judged (steps 1 and 2) ◀───────┘
+//! ```
+//!
+//! All branching of the line is in [`process`]; each step is a function of its own. Nothing here spawns,
+//! sleeps or holds a lock across a wait. The writer, at the end, writes to the sinks and only then settles
+//! the lease, so a crash repeats work and never loses it.
+
+use larm_core::scope::Verdict;
+use larm_core::{Failure, FailureClass, Outcome};
+
+use crate::error::Result;
+use crate::fetch::Fetched;
+use crate::frontier::{Errand, Lease, Turn};
+use crate::line::{Line, Read};
+use crate::robots::{Answer, Permit};
+
+/// Carries one lease through the line. An error is our own machine's; the web's are outcomes.
+pub async fn process(line: &Line, lease: Lease) -> Result<()> {
+    let address = match lease.turn() {
+        Turn::Ask(address) => address,
+        Turn::GivenUp(class) => return line.give_up(lease, class).await,
+    };
+    if let Verdict::Reject(reason) = line.judge_again(&lease) {
+        let outcome = Outcome::Rejected { filter: reason.filter.into(), detail: reason.detail };
+        return line.settle_unasked(lease, outcome).await;
+    }
+    if let Err(why) = line.guard(&lease, address) {
+        let outcome = Outcome::Failed { class: FailureClass::ForbiddenAddress, detail: why };
+        return line.settle_unasked(lease, outcome).await;
+    }
+    let permit = match line.ask_robots(lease, address)? {
+        Answer::Yes(permit) => permit,
+        Answer::No(lease, rule) => {
+            return line.settle_unasked(lease, Outcome::Denied { rule }).await;
+        }
+        Answer::Ask(permit) => return fetch_robots(line, permit).await,
+    };
+    if let Errand::Robots { .. } = permit.lease().errand() {
+        return fetch_robots(line, permit).await;
+    }
+    let fetched = match line.fetch(&permit).await {
+        Ok(fetched) => fetched,
+        Err(failure) => return line.fail(permit.into_lease(), failure).await,
+    };
+    let lease = permit.into_lease();
+    if let Some(failure) = line.worth_another_try(&lease, &fetched) {
+        return line.try_again(lease, &fetched, failure).await;
+    }
+    keep(line, lease, fetched).await
+}
+
+/// The second half of the line: from an answer to the archive.
+async fn keep(line: &Line, lease: Lease, fetched: Fetched) -> Result<()> {
+    let Read { outcome, page, digest } = line.read(&lease, &fetched)?;
+    let links = line.judge_links(&lease, &fetched, &page);
+    let visit = line.visit(&lease, fetched, outcome, page, &links, digest.same_as);
+    line.call_handler(&visit).await;
+    line.submit(lease, visit, links, digest.body).await
+}
+
+/// robots.txt is fetched under the lease of the URL that needs it, or as an errand of its own.
+async fn fetch_robots(line: &Line, permit: Permit) -> Result<()> {
+    let answer: Result<Fetched, Failure> = line.fetch(&permit).await;
+    line.settle_robots(permit, answer).await
+}

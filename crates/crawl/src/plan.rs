@@ -1,0 +1,142 @@
+//! What a crawl is to do, as plain values. Flags and files belong to the binary.
+
+use std::path::PathBuf;
+
+use larm_core::Limits;
+use larm_core::scope::{FilterSpec, ScopeMode, default_specs};
+use larm_core::url::{CrawlUrl, UrlRules};
+use larm_core::workbench::Pace;
+
+use crate::fetch::{Cidr, FetchPlan, ResolveRule};
+use crate::frontier::Budgets;
+
+/// One crawl: where, what, how fast, how much.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The crawl directory.
+    pub dir: PathBuf,
+    /// Where to begin.
+    pub seeds: Vec<CrawlUrl>,
+    /// Sitemaps to begin with.
+    pub sitemaps: Vec<CrawlUrl>,
+    /// What belongs to the crawl.
+    pub selection: Selection,
+    /// What is dropped from URLs.
+    pub url_rules: UrlRules,
+    /// How fast.
+    pub pace: Pace,
+    /// Hosts with a delay of their own, in milliseconds.
+    pub host_delays: Vec<(String, u64)>,
+    /// How much, in pages.
+    pub budgets: Budgets,
+    /// How long this run may take.
+    pub time_ms_max: Option<u64>,
+    /// How many bytes of bodies, over all runs.
+    pub bytes_max: Option<u64>,
+    /// Fetches at a time; the limit `fetches_max` where nothing is said.
+    pub concurrency: Option<u64>,
+    /// How to ask.
+    pub fetch: FetchPlan,
+    /// Addresses set by hand.
+    pub resolve: Vec<ResolveRule>,
+    /// Private networks that may be reached.
+    pub allow_private: Vec<Cidr>,
+    /// Whether robots.txt and nofollow are obeyed.
+    pub obey_robots: bool,
+    /// Product token, as robots.txt files name it.
+    pub agent: String,
+    /// Who runs the crawl, for the archive.
+    pub operator: Option<String>,
+    /// Where to reach them.
+    pub contact: Option<String>,
+    /// What is written.
+    pub keep: Keep,
+    /// The maxima.
+    pub limits: Limits,
+}
+
+/// What belongs to the crawl.
+#[derive(Debug, Clone)]
+pub struct Selection {
+    /// How far around the seeds.
+    pub scope: ScopeMode,
+    /// Patterns of which one must match, if there are any.
+    pub include: Vec<String>,
+    /// Patterns of which none may match.
+    pub exclude: Vec<String>,
+    /// Hops from a seed.
+    pub depth_max: u32,
+    /// Content types wanted; empty for all.
+    pub accept: Vec<String>,
+    /// Whether to fetch what pages embed.
+    pub assets: bool,
+    /// Hosts to leave alone, one a line.
+    pub blocked: Vec<String>,
+    /// A file with more of them, read again whenever it changes.
+    pub block_file: Option<PathBuf>,
+    /// The filters, in order.
+    pub filters: Vec<FilterSpec>,
+}
+
+/// The sinks that the plan composes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    /// WARC and CDXJ.
+    pub warc: bool,
+    /// pages.jsonl.
+    pub pages: bool,
+    /// The link log.
+    pub links: bool,
+    /// The crawl log.
+    pub log: bool,
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        Self { warc: true, pages: true, links: true, log: true }
+    }
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self {
+            scope: ScopeMode::Host,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            depth_max: u32::try_from(Limits::default().depth_hops_max).unwrap_or(u32::MAX),
+            accept: Vec::new(),
+            assets: false,
+            blocked: Vec::new(),
+            block_file: None,
+            filters: default_specs(),
+        }
+    }
+}
+
+impl Plan {
+    /// A polite crawl of the seeds' hosts into `dir`, with all defaults.
+    pub fn new(dir: impl Into<PathBuf>, seeds: Vec<CrawlUrl>) -> Self {
+        Self {
+            dir: dir.into(),
+            seeds,
+            sitemaps: Vec::new(),
+            selection: Selection::default(),
+            url_rules: UrlRules::default(),
+            pace: Pace::default(),
+            host_delays: Vec::new(),
+            budgets: Budgets::default(),
+            time_ms_max: None,
+            bytes_max: None,
+            concurrency: None,
+            fetch: FetchPlan::default(),
+            resolve: Vec::new(),
+            allow_private: Vec::new(),
+            obey_robots: true,
+            agent: "larm".to_owned(),
+            operator: None,
+            contact: None,
+            keep: Keep::default(),
+            limits: Limits::default(),
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The crawl's counts in the form of `summary.json`.
+
+use larm_core::Millis;
+
+use crate::frontier::Frontier;
+use crate::store::Summary;
+
+/// What the crawl came to so far.
+pub fn summarise(frontier: &dyn Frontier, seeds: u64, now: Millis) -> Summary {
+    let totals = frontier.totals();
+    let outcome = |word: &str| totals.outcomes.get(word).copied().unwrap_or_default();
+    let mut summary = Summary {
+        started: totals.started.unwrap_or(now),
+        ended: now,
+        active_ms: totals.active_ms,
+        seeds,
+        urls: totals.settled(),
+        fetched: outcome("fetched"),
+        redirects: outcome("redirected"),
+        denied: outcome("denied"),
+        outcomes: totals.outcomes.clone(),
+        rejected: totals.rejected.clone(),
+        failed: totals.failed.iter().map(|(class, n)| (class.word().to_owned(), *n)).collect(),
+        links: totals.links,
+        retries: totals.retries,
+        robots: totals.robots,
+        bytes: totals.bytes,
+        duplicates: totals.duplicates,
+        hosts: totals.hosts,
+        queued: frontier.waiting(),
+        ..Summary::default()
+    };
+    for (status, count) in &totals.statuses {
+        *summary.statuses.entry(status.to_string()).or_default() += count;
+    }
+    summary
+}

@@ -1,0 +1,167 @@
+//! The filters in force, which can be changed while the crawl runs (step 2).
+//!
+//! Readers take the current rules by reference count and keep them for one page; a change builds new
+//! ones and puts them in place.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use larm_core::Limits;
+use larm_core::scope::{Filter, Filters, ScopeInput, Subject, Verdict};
+use larm_core::url::{CrawlUrl, UrlRules};
+
+use crate::error::{Error, Result};
+use crate::plan::{Plan, Selection};
+
+/// The rules at one moment.
+#[derive(Debug)]
+pub struct Rules {
+    filters: Filters,
+    url_rules: UrlRules,
+}
+
+impl Rules {
+    /// What the filters say.
+    pub fn judge(&self, subject: &Subject<'_>) -> Verdict {
+        self.filters.judge(subject)
+    }
+
+    /// How URLs are brought into their canonical form.
+    pub fn url_rules(&self) -> &UrlRules {
+        &self.url_rules
+    }
+}
+
+/// The rules of a running crawl.
+#[derive(Clone)]
+pub struct SharedRules {
+    current: Arc<RwLock<Arc<Rules>>>,
+    source: Arc<Mutex<Source>>,
+}
+
+/// What the rules are made from.
+struct Source {
+    seeds: Vec<CrawlUrl>,
+    selection: Selection,
+    block_lines: Vec<String>,
+    own: Vec<Arc<dyn Filter>>,
+    url_rules: UrlRules,
+    limits: Limits,
+}
+
+/// A library user's filter, shared by successive sets of rules.
+struct Own(Arc<dyn Filter>);
+
+impl Filter for Own {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn judge(&self, subject: &Subject<'_>) -> Verdict {
+        self.0.judge(subject)
+    }
+}
+
+impl SharedRules {
+    /// The rules of a plan, with filters of the library user's own at the end.
+    pub fn new(plan: &Plan, own: Vec<Arc<dyn Filter>>) -> Result<Self> {
+        let source = Source {
+            seeds: plan.seeds.iter().chain(&plan.sitemaps).cloned().collect(),
+            selection: plan.selection.clone(),
+            block_lines: read_block_file(plan.selection.block_file.as_ref())?,
+            own,
+            url_rules: plan.url_rules.clone(),
+            limits: plan.limits.clone(),
+        };
+        let rules = Arc::new(source.build()?);
+        Ok(Self { current: Arc::new(RwLock::new(rules)), source: Arc::new(Mutex::new(source)) })
+    }
+
+    /// The rules now.
+    pub fn read(&self) -> Arc<Rules> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Excludes a pattern from now on.
+    pub fn exclude(&self, pattern: &str) -> Result<()> {
+        self.change(|source| source.selection.exclude.push(pattern.to_owned()))
+    }
+
+    /// Leaves a host alone from now on.
+    pub fn block(&self, host: &str) -> Result<()> {
+        self.change(|source| source.selection.blocked.push(host.to_owned()))
+    }
+
+    /// Takes one more seed into the scope. Says whether that is news.
+    pub fn adopt_seed(&self, url: &CrawlUrl) -> bool {
+        let known = {
+            let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+            source.seeds.iter().any(|seed| seed.host() == url.host() && seed.path() == url.path())
+        };
+        !known && self.change(|source| source.seeds.push(url.clone())).is_ok()
+    }
+
+    /// Reads the file of blocked hosts again. Says whether it had changed.
+    pub fn reread_block_file(&self) -> Result<bool> {
+        let file = {
+            let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+            source.selection.block_file.clone()
+        };
+        let lines = read_block_file(file.as_ref())?;
+        {
+            let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+            if source.block_lines == lines {
+                return Ok(false);
+            }
+        }
+        self.change(|source| source.block_lines = lines)?;
+        Ok(true)
+    }
+
+    /// Builds the changed rules, and keeps the old ones if that fails.
+    fn change(&self, change: impl FnOnce(&mut Source)) -> Result<()> {
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = (source.seeds.clone(), source.selection.clone(), source.block_lines.clone());
+        change(&mut source);
+        match source.build() {
+            Ok(rules) => {
+                *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
+                Ok(())
+            }
+            Err(error) => {
+                (source.seeds, source.selection, source.block_lines) = before;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Source {
+    fn build(&self) -> Result<Rules> {
+        let selection = &self.selection;
+        let blocked = selection.blocked.iter().chain(&self.block_lines);
+        let input = ScopeInput {
+            seeds: &self.seeds,
+            mode: selection.scope,
+            include: selection.include.clone(),
+            exclude: selection.exclude.clone(),
+            depth_max: Some(selection.depth_max),
+            assets: selection.assets,
+            accept: selection.accept.clone(),
+            blocked_hosts: blocked.cloned().collect(),
+            limits: self.limits.clone(),
+        };
+        let plan_error = |error: larm_core::scope::ScopeError| Error::Plan(error.to_string());
+        let mut filters = Filters::build(&selection.filters, &input).map_err(plan_error)?;
+        for own in &self.own {
+            filters.push(Box::new(Own(own.clone())));
+        }
+        Ok(Rules { filters, url_rules: self.url_rules.clone() })
+    }
+}
+
+fn read_block_file(path: Option<&PathBuf>) -> Result<Vec<String>> {
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
+    Ok(text.lines().map(str::to_owned).collect())
+}

@@ -1,0 +1,277 @@
+//! The index of an archive file: CDXJ, one line per response or revisit (step 11).
+//!
+//! Lines are written as records are, in the order of the archive, to `….cdxj.part`. When the archive
+//! file closes, they are sorted into `….cdxj` and the part goes away. Sorting needs a fixed amount of
+//! memory: what does not fit becomes sorted runs on disk, which are merged.
+//!
+//! CDXJ-1: a `.cdxj` is whole (it appears by one rename). CDXJ-2: the lines of a `.part` are in order of
+//! offset, so that what a crash left behind a position can be told from what belongs there.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::durable;
+use super::sink::WarcRef;
+use super::visit::Visit;
+use crate::{Error, Result};
+
+/// What a line of the index says about a record, in the fields that replay tools read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The URL.
+    pub url: String,
+    /// Media type without parameters; `warc/revisit` for a revisit, `unk` if there was none.
+    pub mime: String,
+    /// HTTP status.
+    pub status: String,
+    /// Payload digest, SHA-1 in base 32, without the name of the algorithm.
+    pub digest: String,
+    /// Length of the gzip member.
+    pub length: String,
+    /// Where the member begins.
+    pub offset: String,
+    /// Name of the archive file.
+    pub filename: String,
+}
+
+impl Entry {
+    /// The entry of a visit that was archived at `place`; nothing for one without an exchange.
+    pub fn new(visit: &Visit, place: &WarcRef) -> Option<Self> {
+        let exchange = visit.exchange.as_ref()?;
+        let mime = match visit.revisit_of() {
+            Some(_) => "warc/revisit".to_owned(),
+            None => essence(exchange.wire().content_type.as_deref()),
+        };
+        Some(Self {
+            url: visit.url.as_str().to_owned(),
+            mime,
+            status: exchange.wire().status.to_string(),
+            digest: exchange.payload_digest().base32(),
+            length: place.bytes.to_string(),
+            offset: place.offset.to_string(),
+            filename: place.name.to_string(),
+        })
+    }
+
+    /// Reads a line of an index: its key, its time and the rest.
+    pub fn parse(line: &str) -> Option<(&str, &str, Self)> {
+        let (key, rest) = line.split_once(' ')?;
+        let (time, json) = rest.split_once(' ')?;
+        Some((key, time, serde_json::from_str(json).ok()?))
+    }
+
+    /// First byte of the record and first byte behind it.
+    fn range(&self) -> Option<(u64, u64)> {
+        let begin: u64 = self.offset.parse().ok()?;
+        Some((begin, begin.checked_add(self.length.parse().ok()?)?))
+    }
+}
+
+/// The line of a visit that was archived at `place`, its end of line included.
+pub fn line(visit: &Visit, place: &WarcRef) -> Option<String> {
+    let entry = Entry::new(visit, place)?;
+    let json = serde_json::to_string(&entry).expect("strings are JSON");
+    Some(format!("{} {} {json}\n", visit.url.surt(), visit.at.compact()))
+}
+
+fn essence(content_type: Option<&str>) -> String {
+    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if essence.is_empty() { "unk".to_owned() } else { essence.to_ascii_lowercase() }
+}
+
+/// The two names of one index.
+#[derive(Debug, Clone)]
+pub struct Index {
+    /// While it grows.
+    pub part: PathBuf,
+    /// Once it is sorted.
+    pub sorted: PathBuf,
+}
+
+impl Index {
+    /// Sorts the part into its final place. Does nothing if that was done before.
+    pub fn close(&self, sort_bytes_max: u64) -> Result<()> {
+        self.settle(u64::MAX, sort_bytes_max)
+    }
+
+    /// Closes an index whose archive file ends at `end` after a crash: lines that point behind it go.
+    pub fn recover(&self, end: u64, sort_bytes_max: u64) -> Result<()> {
+        durable::remove(&self.runs())?;
+        self.settle(end, sort_bytes_max)
+    }
+
+    /// Removes the index, whatever state it is in.
+    pub fn remove(&self) -> Result<()> {
+        for path in [&self.part, &self.sorted, &self.runs()] {
+            durable::remove(path)?;
+        }
+        durable::remove(&durable::temporary_of(&self.sorted))
+    }
+
+    fn settle(&self, end: u64, sort_bytes_max: u64) -> Result<()> {
+        if self.sorted.exists() {
+            if end == u64::MAX {
+                return durable::remove(&self.part);
+            }
+            // CDXJ-1: whole, though perhaps of a longer archive file than there is now.
+            self.sort(&self.sorted, &mut |entry| entry.1 <= end, sort_bytes_max)?;
+        } else if self.part.exists() {
+            // CDXJ-2: the first line out of order is where the crash begins.
+            let mut last = None;
+            let mut in_order = |(begin, behind): (u64, u64)| {
+                let next = behind <= end && last.is_none_or(|last| begin >= last);
+                last = Some(if next { behind } else { u64::MAX });
+                next
+            };
+            self.sort(&self.part, &mut in_order, sort_bytes_max)?;
+        }
+        durable::remove(&self.part)
+    }
+
+    fn sort(
+        &self,
+        from: &Path,
+        keep: &mut dyn FnMut((u64, u64)) -> bool,
+        sort_bytes_max: u64,
+    ) -> Result<()> {
+        let mut lines = KeptLines::open(from, keep)?;
+        let first = take_run(&mut lines, sort_bytes_max)?;
+        let second = take_run(&mut lines, sort_bytes_max)?;
+        if second.is_empty() {
+            return durable::replace(&self.sorted, |out| write_lines(out, &first, &self.sorted));
+        }
+        self.sort_in_runs(vec![first, second], lines, sort_bytes_max)
+    }
+
+    fn sort_in_runs(
+        &self,
+        taken: Vec<Vec<String>>,
+        mut lines: impl Iterator<Item = Result<String>>,
+        sort_bytes_max: u64,
+    ) -> Result<()> {
+        let path = self.runs();
+        let mut out = File::create(&path).map_err(Error::io(&path))?;
+        let mut ends = Vec::new();
+        for run in taken {
+            ends.push(write_run(&mut out, &run, &path)?);
+        }
+        loop {
+            let run = take_run(&mut lines, sort_bytes_max)?;
+            if run.is_empty() {
+                break;
+            }
+            ends.push(write_run(&mut out, &run, &path)?);
+        }
+        durable::replace(&self.sorted, |out| merge(&path, &ends, out, &self.sorted))?;
+        durable::remove(&path)
+    }
+
+    fn runs(&self) -> PathBuf {
+        self.sorted.with_extension("cdxj.runs")
+    }
+}
+
+/// The lines of an index that are whole, are ours, and that `keep` says yes to.
+struct KeptLines<'a> {
+    path: &'a Path,
+    file: BufReader<File>,
+    keep: &'a mut dyn FnMut((u64, u64)) -> bool,
+}
+
+impl<'a> KeptLines<'a> {
+    fn open(path: &'a Path, keep: &'a mut dyn FnMut((u64, u64)) -> bool) -> Result<Self> {
+        let file = BufReader::new(File::open(path).map_err(Error::io(path))?);
+        Ok(Self { path, file, keep })
+    }
+
+    fn judge(&mut self, line: Vec<u8>) -> Option<String> {
+        let line = String::from_utf8(line).ok().filter(|line| line.ends_with('\n'));
+        let entry = line.as_deref().and_then(Entry::parse);
+        let range = entry.and_then(|(_, _, entry)| entry.range());
+        // A line that cannot be read ends what is in order, as one at the wrong place does.
+        let kept = (self.keep)(range.unwrap_or((0, u64::MAX)));
+        line.filter(|_| kept && range.is_some())
+    }
+}
+
+impl Iterator for KeptLines<'_> {
+    type Item = Result<String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let mut line = Vec::new();
+            match self.file.read_until(b'\n', &mut line) {
+                Ok(0) => return None,
+                Ok(_) => {
+                    if let Some(line) = self.judge(line) {
+                        return Some(Ok(line));
+                    }
+                }
+                Err(error) => return Some(Err(Error::io(self.path)(error))),
+            }
+        }
+    }
+}
+
+/// Sorted lines, as many as fit.
+fn take_run(
+    lines: &mut impl Iterator<Item = Result<String>>,
+    bytes_max: u64,
+) -> Result<Vec<String>> {
+    let mut run = Vec::new();
+    let mut bytes = 0;
+    while bytes < bytes_max {
+        let Some(line) = lines.next().transpose()? else {
+            break;
+        };
+        bytes += (line.len() + size_of::<String>()) as u64;
+        run.push(line);
+    }
+    run.sort_unstable();
+    Ok(run)
+}
+
+fn write_lines(out: &mut dyn Write, lines: &[String], path: &Path) -> Result<()> {
+    lines.iter().try_for_each(|line| out.write_all(line.as_bytes())).map_err(Error::io(path))
+}
+
+/// Writes a run behind the others, and returns where it ends.
+fn write_run(out: &mut File, lines: &[String], path: &Path) -> Result<u64> {
+    out.write_all(lines.concat().as_bytes()).map_err(Error::io(path))?;
+    out.stream_position().map_err(Error::io(path))
+}
+
+fn merge(runs: &Path, ends: &[u64], out: &mut dyn Write, path: &Path) -> Result<()> {
+    let mut begin = 0;
+    let mut readers = Vec::with_capacity(ends.len());
+    for &end in ends {
+        readers.push(open_run(runs, begin, end)?);
+        begin = end;
+    }
+    let mut heads = BinaryHeap::new();
+    for (run, reader) in readers.iter_mut().enumerate() {
+        heads.extend(next_line(reader, runs)?.map(|line| Reverse((line, run))));
+    }
+    while let Some(Reverse((line, run))) = heads.pop() {
+        out.write_all(line.as_bytes()).map_err(Error::io(path))?;
+        heads.extend(next_line(&mut readers[run], runs)?.map(|line| Reverse((line, run))));
+    }
+    Ok(())
+}
+
+fn open_run(path: &Path, begin: u64, end: u64) -> Result<BufReader<std::io::Take<File>>> {
+    let mut file = File::open(path).map_err(Error::io(path))?;
+    file.seek(SeekFrom::Start(begin)).map_err(Error::io(path))?;
+    Ok(BufReader::new(file.take(end - begin)))
+}
+
+fn next_line(reader: &mut impl BufRead, path: &Path) -> Result<Option<String>> {
+    let mut line = String::new();
+    let bytes = reader.read_line(&mut line).map_err(Error::io(path))?;
+    Ok((bytes > 0).then_some(line))
+}

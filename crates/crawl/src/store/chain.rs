@@ -1,0 +1,83 @@
+//! Sinks in a row, composed by configuration (step 11).
+//!
+//! The chain comes in two parts, like its sinks: [`Encoders`] is cloned for every worker, [`Chain`]
+//! belongs to the one writer. Each visit goes through all sinks in order, so that a later one can tell
+//! where an earlier one put it. Positions carry the sinks' names, so that a chain may be composed anew
+//! between two runs: a sink without a committed position starts from nothing.
+
+use std::sync::Arc;
+
+use super::sink::{Encoded, Encoder, Kept, Position, Sink};
+use super::visit::Visit;
+use crate::{Error, Result};
+
+/// Where each sink of a chain was when it was last synced, by name.
+pub type Positions = Vec<(String, Position)>;
+
+/// The sinks of a crawl, owned by the writer.
+pub struct Chain {
+    sinks: Vec<Box<dyn Sink>>,
+    encoders: Encoders,
+}
+
+/// The part of a chain that workers share.
+#[derive(Clone)]
+pub struct Encoders(Arc<[Encoder]>);
+
+impl Encoders {
+    /// What every sink is to write of this visit. Pure; takes its time.
+    pub fn encode_all(&self, visit: &Visit) -> Vec<Encoded> {
+        self.0.iter().map(|encode| encode(visit)).collect()
+    }
+}
+
+impl Chain {
+    /// Composes the sinks and cuts each back to where it was committed: `committed` is what
+    /// [`Chain::sync_all`] returned last, empty for a new crawl. There is no other way to make one, so
+    /// nothing is written behind a torn tail.
+    pub fn open(mut sinks: Vec<Box<dyn Sink>>, committed: &[(String, Position)]) -> Result<Self> {
+        refuse_twins(&sinks)?;
+        for sink in &mut sinks {
+            let position = committed.iter().find(|(name, _)| name == sink.name());
+            sink.recover(position.map(|(_, position)| *position))?;
+        }
+        let encoders = Encoders(sinks.iter().map(|sink| sink.encoder()).collect());
+        Ok(Self { sinks, encoders })
+    }
+
+    /// The part for the workers.
+    pub fn encoders(&self) -> Encoders {
+        self.encoders.clone()
+    }
+
+    /// Writes one visit to every sink, in order, and says where it was kept. `encoded` is what
+    /// [`Encoders::encode_all`] made of the same visit.
+    pub fn write_all(&mut self, visit: &Visit, encoded: Vec<Encoded>) -> Result<Kept> {
+        assert_eq!(encoded.len(), self.sinks.len(), "encoded by the encoders of this chain");
+        let mut kept = Kept::default();
+        for (sink, encoded) in self.sinks.iter_mut().zip(encoded) {
+            sink.write(visit, encoded, &mut kept)?;
+        }
+        Ok(kept)
+    }
+
+    /// Brings everything written so far to the disk.
+    pub fn sync_all(&mut self) -> Result<Positions> {
+        self.sinks.iter_mut().map(|sink| Ok((sink.name().to_owned(), sink.sync()?))).collect()
+    }
+
+    /// Closes every sink, and returns the last positions. All are closed even if one of them fails.
+    pub fn finish(mut self) -> Result<Positions> {
+        let positions = self.sync_all()?;
+        let ends: Vec<Result<()>> = self.sinks.iter_mut().map(|sink| sink.finish()).collect();
+        ends.into_iter().collect::<Result<()>>()?;
+        Ok(positions)
+    }
+}
+
+fn refuse_twins(sinks: &[Box<dyn Sink>]) -> Result<()> {
+    let twin = sinks.iter().enumerate().find_map(|(index, sink)| {
+        sinks[..index].iter().any(|other| other.name() == sink.name()).then(|| sink.name())
+    });
+    twin.map_or(Ok(()), |name| Err(Error::Plan(format!("two sinks are named `{name}`"))))
+}

@@ -1,0 +1,100 @@
+//! `pages/pages.jsonl`: the HTML pages, as WACZ lists them (step 11).
+//!
+//! One header line, then one line per page that came with status 200. Everything else that happened
+//! is in the crawl log.
+
+use std::sync::Arc;
+
+use larm_core::Outcome;
+use serde::Serialize;
+
+use super::appender::Appender;
+use super::durable;
+use super::plan::StorePlan;
+use super::sink::{Encoded, Encoder, Kept, Position, Sink};
+use super::visit::Visit;
+use crate::Result;
+
+/// Writes `pages/pages.jsonl` of a crawl directory.
+pub struct PagesSink {
+    plan: Arc<StorePlan>,
+    out: Appender,
+}
+
+impl PagesSink {
+    /// The page list of this crawl.
+    pub fn new(plan: Arc<StorePlan>) -> Self {
+        let path = plan.dir.join("pages").join("pages.jsonl");
+        Self { out: Appender::new(path, plan.limits.sink_buffer_bytes_max), plan }
+    }
+
+    fn header(&self) -> String {
+        let title = serde_json::Value::from(self.plan.title.as_str());
+        format!("{{\"format\":\"json-pages-1.0\",\"id\":\"pages\",\"title\":{title}}}\n")
+    }
+}
+
+impl Sink for PagesSink {
+    fn name(&self) -> &str {
+        "pages"
+    }
+
+    fn encoder(&self) -> Encoder {
+        Arc::new(|visit| page_line(visit).unwrap_or_default().into())
+    }
+
+    fn write(&mut self, _: &Visit, encoded: Encoded, _: &mut Kept) -> Result<()> {
+        self.out.append(&encoded.bytes).map(drop)
+    }
+
+    fn sync(&mut self) -> Result<Position> {
+        Ok(Position { file: 0, offset: self.out.sync()? })
+    }
+
+    fn recover(&mut self, position: Option<Position>) -> Result<()> {
+        durable::create_dir(&self.plan.dir.join("pages"))?;
+        self.out.recover(position.unwrap_or_default().offset)?;
+        if self.out.end() == 0 {
+            self.out.append(self.header().as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.out.sync().map(drop)
+    }
+}
+
+#[derive(Serialize)]
+struct PageLine<'a> {
+    id: String,
+    url: &'a str,
+    ts: String,
+    title: &'a str,
+    text: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    lang: &'a str,
+    size: usize,
+    status: u16,
+    depth: u32,
+}
+
+/// The line of an HTML page that was there.
+fn page_line(visit: &Visit) -> Option<Vec<u8>> {
+    let page = visit.page.as_ref().filter(|page| page.is_html())?;
+    if visit.outcome != (Outcome::Fetched { status: 200 }) {
+        return None;
+    }
+    let line = PageLine {
+        id: format!("{}-{}", visit.url.fingerprint(), visit.at.0),
+        url: visit.url.as_str(),
+        ts: visit.at.to_string(),
+        title: &page.title,
+        text: &page.text,
+        lang: &page.lang,
+        size: visit.exchange.as_ref().map_or(0, |exchange| exchange.payload().len()),
+        status: 200,
+        depth: visit.depth,
+    };
+    Some(super::json_line(&line))
+}

@@ -1,0 +1,212 @@
+//! What became of one URL, as the sinks see it (step 11 of the line).
+//!
+//! A visit is complete when it gets here: fetched, digested, parsed, its links judged. Sinks read it
+//! and change nothing. Whoever makes one has already decided that it is to be kept.
+//!
+//! The payload of an exchange is what follows the response's head, byte for byte as it was sent, with
+//! its transfer and content encoding: see `docs/adr/0002-warc-bytes.md`.
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use larm_core::digest::Sha1Digest;
+use larm_core::url::CrawlUrl;
+use larm_core::via::Via;
+use larm_core::{Millis, Outcome};
+use serde::{Deserialize, Serialize};
+
+/// Everything that became of one URL.
+#[derive(Debug, Clone)]
+pub struct Visit {
+    /// What was asked for.
+    pub url: CrawlUrl,
+    /// Hops from a seed.
+    pub depth: u32,
+    /// How the URL was found.
+    pub via: Via,
+    /// The page it was found on; seeds have none.
+    pub parent: Option<String>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Tries it took, this one included; 0 if the server was never asked.
+    pub tries: u32,
+    /// When the request was sent, or the URL settled without one.
+    pub at: Millis,
+    /// Where the time went.
+    pub timings: Timings,
+    /// What went over the wire, if anything came back.
+    pub exchange: Option<Exchange>,
+    /// What parsing made of the body, if it was parsed.
+    pub page: Option<PageFacts>,
+    /// The links found, each with what became of it.
+    pub links: Vec<LinkFact>,
+    /// An earlier visit that brought the same payload.
+    pub same_as: Option<SameAs>,
+    /// Oddities worth a word in the log.
+    pub notes: Vec<String>,
+}
+
+impl Visit {
+    /// The original, where it can stand in for this payload byte for byte.
+    ///
+    /// A revisit record claims an identical payload digest, and replay puts the original's bytes behind
+    /// this response's head. The same body in other chunks would come out garbled, so it is kept again.
+    pub fn revisit_of(&self) -> Option<&SameAs> {
+        let digest = self.exchange.as_ref()?.payload_digest();
+        self.same_as.as_ref().filter(|original| original.payload_digest == digest)
+    }
+}
+
+/// Where the time of one visit went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Timings {
+    /// From lease to request, robots.txt included.
+    pub wait_ms: Option<u64>,
+    /// To connect, TLS included; nothing on a connection that was already open.
+    pub connect_ms: Option<u64>,
+    /// From the request to the first byte of the answer.
+    pub first_byte_ms: Option<u64>,
+    /// From the request to the end of the answer.
+    pub total_ms: u64,
+}
+
+/// What went over the wire, byte for byte.
+#[derive(Debug, Clone)]
+pub struct Wire {
+    /// The request as sent.
+    pub request: Bytes,
+    /// The response as received: head and payload.
+    pub response: Bytes,
+    /// Length of the response's head, the empty line included.
+    pub head_bytes: usize,
+    /// Status of the response.
+    pub status: u16,
+    /// Its `Content-Type`, as sent.
+    pub content_type: Option<String>,
+    /// The other end.
+    pub peer: SocketAddr,
+    /// Why the response is not complete, if it is not.
+    pub truncated: Option<Truncated>,
+}
+
+/// A request and its answer, with the digest of the payload, which is worked out once.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    wire: Wire,
+    payload_digest: Sha1Digest,
+}
+
+impl Exchange {
+    /// Takes the bytes and works out the digest.
+    pub fn new(wire: Wire) -> Self {
+        let head_bytes = wire.head_bytes.min(wire.response.len());
+        let payload_digest = Sha1Digest::of(&wire.response[head_bytes..]);
+        Self { wire: Wire { head_bytes, ..wire }, payload_digest }
+    }
+
+    /// The bytes and what is known about them.
+    pub fn wire(&self) -> &Wire {
+        &self.wire
+    }
+
+    /// Status line and header fields of the response, the empty line included.
+    pub fn head(&self) -> &[u8] {
+        &self.wire.response[..self.wire.head_bytes]
+    }
+
+    /// What follows the head, as sent.
+    pub fn payload(&self) -> &[u8] {
+        &self.wire.response[self.wire.head_bytes..]
+    }
+
+    /// Digest of [`Exchange::payload`], as archives label it.
+    pub fn payload_digest(&self) -> Sha1Digest {
+        self.payload_digest
+    }
+
+    /// Value of a header field of the response, the first of that name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head().split(|&byte| byte == b'\n').skip(1);
+        lines.filter_map(|line| std::str::from_utf8(line).ok()).find_map(|line| {
+            let (found, value) = line.split_once(':')?;
+            found.trim().eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+}
+
+/// Why a response is not complete, in the words of `WARC-Truncated`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Truncated {
+    /// A maximum of bytes was reached.
+    Length,
+    /// A maximum of time was reached.
+    Time,
+    /// The connection ended early.
+    Disconnect,
+    /// For another reason.
+    Unspecified,
+}
+
+impl Truncated {
+    /// The word that the standard has for it (WARC 1.1 section 5.13).
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Length => "length",
+            Self::Time => "time",
+            Self::Disconnect => "disconnect",
+            Self::Unspecified => "unspecified",
+        }
+    }
+}
+
+/// What parsing made of a body.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PageFacts {
+    /// Title, white space collapsed.
+    pub title: String,
+    /// Language as declared.
+    pub lang: String,
+    /// Charset the body was read in.
+    pub charset: String,
+    /// Media type without parameters, in lower case.
+    pub content_type: String,
+    /// The text.
+    pub text: String,
+    /// What the page says to robots: meta and header, as written.
+    pub robots: String,
+    /// The canonical URL that the page names.
+    pub canonical: Option<String>,
+}
+
+impl PageFacts {
+    /// Whether this is a page that a person would look at.
+    pub fn is_html(&self) -> bool {
+        matches!(self.content_type.as_str(), "text/html" | "application/xhtml+xml")
+    }
+}
+
+/// One link of a page, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkFact {
+    /// Target, canonical where that is possible.
+    pub to: String,
+    /// How it was found.
+    pub via: Via,
+    /// Anchor text.
+    pub text: String,
+    /// The `rel` attribute.
+    pub rel: String,
+    /// `new`, `seen`, or the reason of the filter that said no.
+    pub verdict: String,
+}
+
+/// An earlier visit with the same payload.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SameAs {
+    /// Its URL.
+    pub url: String,
+    /// When it was.
+    pub at: Millis,
+    /// Digest of its payload, as archived: [`Exchange::payload_digest`] of then.
+    pub payload_digest: Sha1Digest,
+}

@@ -1,0 +1,218 @@
+//! Visits as WARC 1.1 records: pure, bytes out.
+//!
+//! A visit with an exchange gives a response (or, where the payload is archived already, a revisit), the
+//! request, and a metadata record; one without gives nothing. The block of a response is what came over
+//! the wire, unchanged, transfer encoding included, and its payload digest is over exactly the bytes
+//! that follow the head in the block.
+
+use larm_core::Millis;
+use larm_core::digest::Sha1Digest;
+use uuid::Uuid;
+
+use crate::store::gzip::{Effort, append_member};
+use crate::store::plan::StorePlan;
+use crate::store::sink::Encoded;
+use crate::store::visit::{Exchange, SameAs, Visit};
+
+const HTTP_RESPONSE: &str = "application/http;msgtype=response";
+const HTTP_REQUEST: &str = "application/http;msgtype=request";
+const FIELDS: &str = "application/warc-fields";
+const CONFORMS_TO: &str =
+    "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/";
+const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+
+/// All records of a visit, one gzip member each; the first is what an index points at.
+pub fn encode(visit: &Visit) -> Encoded {
+    let mut encoded = Encoded::default();
+    let Some(exchange) = visit.exchange.as_ref().filter(|exchange| !exchange.head().is_empty())
+    else {
+        return encoded;
+    };
+    let id = RecordId::new();
+    let mut add = |record: Vec<u8>, effort| {
+        let bytes = append_member(&record, effort, &mut encoded.bytes);
+        encoded.parts.push(bytes);
+    };
+    match visit.revisit_of() {
+        Some(original) => add(revisit(visit, exchange, original, &id), Effort::Packed),
+        None => add(response(visit, exchange, &id), effort_for(exchange)),
+    }
+    if !exchange.wire().request.is_empty() {
+        add(request(visit, exchange, &id), Effort::Packed);
+    }
+    add(metadata(visit, &id), Effort::Packed);
+    encoded
+}
+
+/// The record that begins each file: by whom, with what, under which rules. One gzip member.
+pub fn warcinfo(plan: &StorePlan, file_name: &str, at: Millis) -> Vec<u8> {
+    let mut block = Fields::default();
+    block.add("software", concat!("larm/", env!("CARGO_PKG_VERSION")));
+    block.add("format", "WARC File Format 1.1");
+    block.add("conformsTo", CONFORMS_TO);
+    block.add("robots", &plan.robots);
+    block.add("http-header-user-agent", &plan.user_agent);
+    block.add("isPartOf", &plan.crawl_id);
+    block.add_some("operator", plan.operator.as_deref());
+    block.add_some("http-header-from", plan.contact.as_deref());
+    let mut head = RecordHead::new("warcinfo", &RecordId::new(), at);
+    head.fields.add("WARC-Filename", file_name);
+    head.fields.add("Content-Type", FIELDS);
+    let mut out = Vec::new();
+    append_member(&head.with_block(&block.0), Effort::Packed, &mut out);
+    out
+}
+
+fn response(visit: &Visit, exchange: &Exchange, id: &RecordId) -> Vec<u8> {
+    let mut head = RecordHead::of_visit("response", id, visit);
+    head.of_exchange(exchange);
+    head.fields.add("Content-Type", HTTP_RESPONSE);
+    head.fields.add_some("WARC-Truncated", exchange.wire().truncated.map(|why| why.word()));
+    head.with_block(&exchange.wire().response)
+}
+
+/// The head is kept: it is what this server said this time. WARC 1.1 section 6.7.2 asks for the
+/// truncation to be named.
+fn revisit(visit: &Visit, exchange: &Exchange, original: &SameAs, id: &RecordId) -> Vec<u8> {
+    let mut head = RecordHead::of_visit("revisit", id, visit);
+    head.of_exchange(exchange);
+    head.fields.add("Content-Type", HTTP_RESPONSE);
+    head.fields.add("WARC-Profile", IDENTICAL_PAYLOAD);
+    head.fields.add("WARC-Refers-To-Target-URI", &original.url);
+    head.fields.add("WARC-Refers-To-Date", &original.at.to_string());
+    head.fields.add("WARC-Truncated", "length");
+    head.with_block(exchange.head())
+}
+
+fn request(visit: &Visit, exchange: &Exchange, response: &RecordId) -> Vec<u8> {
+    let mut head = RecordHead::of_visit("request", &RecordId::new(), visit);
+    head.fields.add("WARC-Concurrent-To", &response.0);
+    head.fields.add("WARC-IP-Address", &exchange.wire().peer.ip().to_string());
+    head.fields.add("WARC-Protocol", "http/1.1");
+    head.fields.add("Content-Type", HTTP_REQUEST);
+    head.with_block(&exchange.wire().request)
+}
+
+fn metadata(visit: &Visit, response: &RecordId) -> Vec<u8> {
+    let mut head = RecordHead::of_visit("metadata", &RecordId::new(), visit);
+    head.fields.add("WARC-Concurrent-To", &response.0);
+    head.fields.add("Content-Type", FIELDS);
+    head.with_block(&metadata_fields(visit).0)
+}
+
+fn metadata_fields(visit: &Visit) -> Fields {
+    let number = |value: Option<u64>| value.map(|value| value.to_string());
+    let mut fields = Fields::default();
+    fields.add_some("via", visit.parent.as_deref());
+    fields.add("found", visit.via.word());
+    fields.add("depth", &visit.depth.to_string());
+    fields.add("tries", &visit.tries.to_string());
+    fields.add("fetchTimeMs", &visit.timings.total_ms.to_string());
+    fields.add_some("connectTimeMs", number(visit.timings.connect_ms).as_deref());
+    fields.add_some("firstByteTimeMs", number(visit.timings.first_byte_ms).as_deref());
+    fields.add("outlinks", &visit.links.len().to_string());
+    for note in &visit.notes {
+        fields.add("note", note);
+    }
+    fields
+}
+
+/// Bodies that are compressed already do not get smaller, only slower.
+fn effort_for(exchange: &Exchange) -> Effort {
+    let encoded = exchange.header("content-encoding").is_some_and(|encoding| {
+        let encoding = encoding.to_ascii_lowercase();
+        ["gzip", "br", "zstd", "deflate", "compress"].iter().any(|name| encoding.contains(name))
+    });
+    if encoded || exchange.wire().content_type.as_deref().is_some_and(is_compressed_type) {
+        Effort::Stored
+    } else {
+        Effort::Packed
+    }
+}
+
+fn is_compressed_type(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let compressed_image = essence.starts_with("image/")
+        && !["image/svg+xml", "image/bmp", "image/x-icon", "image/vnd.microsoft.icon"]
+            .contains(&essence.as_str());
+    compressed_image
+        || essence.starts_with("video/")
+        || matches!(
+            essence.as_str(),
+            "audio/mpeg" | "audio/mp4" | "audio/ogg" | "audio/aac" | "audio/webm" | "audio/flac"
+        )
+        || matches!(essence.as_str(), "font/woff" | "font/woff2")
+        || ["zip", "gzip", "x-gzip", "x-bzip2", "x-xz", "zstd", "x-7z-compressed"]
+            .iter()
+            .any(|kind| essence.strip_prefix("application/") == Some(kind))
+}
+
+/// `<urn:uuid:…>`, never the same twice.
+struct RecordId(String);
+
+impl RecordId {
+    fn new() -> Self {
+        Self(format!("<{}>", Uuid::new_v4().urn()))
+    }
+}
+
+/// The header of one record.
+struct RecordHead {
+    fields: Fields,
+}
+
+impl RecordHead {
+    fn new(kind: &str, id: &RecordId, at: Millis) -> Self {
+        let mut fields = Fields(b"WARC/1.1\r\n".to_vec());
+        fields.add("WARC-Type", kind);
+        fields.add("WARC-Record-ID", &id.0);
+        fields.add("WARC-Date", &at.to_string());
+        Self { fields }
+    }
+
+    fn of_visit(kind: &str, id: &RecordId, visit: &Visit) -> Self {
+        let mut head = Self::new(kind, id, visit.at);
+        head.fields.add("WARC-Target-URI", visit.url.as_str());
+        head
+    }
+
+    fn of_exchange(&mut self, exchange: &Exchange) {
+        self.fields.add("WARC-Payload-Digest", &exchange.payload_digest().to_string());
+        self.fields.add("WARC-IP-Address", &exchange.wire().peer.ip().to_string());
+        self.fields.add("WARC-Protocol", "http/1.1");
+    }
+
+    fn with_block(mut self, block: &[u8]) -> Vec<u8> {
+        self.fields.add("WARC-Block-Digest", &Sha1Digest::of(block).to_string());
+        self.fields.add("Content-Length", &block.len().to_string());
+        let mut record = self.fields.0;
+        record.reserve(block.len() + 6);
+        record.extend_from_slice(b"\r\n");
+        record.extend_from_slice(block);
+        record.extend_from_slice(b"\r\n\r\n");
+        record
+    }
+}
+
+/// Lines of `name: value`.
+#[derive(Default)]
+struct Fields(Vec<u8>);
+
+impl Fields {
+    /// Adds a line. A control character in the value becomes a space: no value can begin a line.
+    fn add(&mut self, name: &str, value: &str) {
+        self.0.extend_from_slice(name.as_bytes());
+        self.0.extend_from_slice(b": ");
+        let plain = |byte: u8| {
+            if byte < b' ' || byte == 0x7f { b' ' } else { byte }
+        };
+        self.0.extend(value.bytes().map(plain));
+        self.0.extend_from_slice(b"\r\n");
+    }
+
+    fn add_some(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.add(name, value);
+        }
+    }
+}

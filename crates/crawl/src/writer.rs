@@ -1,0 +1,129 @@
+//! The writer: one thread that owns the sinks, settles leases, and commits in groups (steps 11 and 12).
+//!
+//! For each job: the sinks write, then the frontier settles. At most `commit_ms_max` after the first
+//! job that is not yet durable: the sinks sync, then the log. In this order a crash at any instant leaves
+//! a log that speaks only of what the archive holds, and recovery cuts the archive back to it.
+//!
+//! An error of disk or log ends the writer, and with it the crawl: nothing is settled that is not kept.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use larm_core::{Limits, Millis};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::timeout;
+
+use crate::clock::Clock;
+use crate::error::Result;
+use crate::frontier::{Fate, Lease, Settlement};
+use crate::line::SharedFrontier;
+use crate::store::{Chain, Encoded, Visit};
+
+/// One lease to settle, and what is to be written first.
+pub struct Job {
+    /// The lease.
+    pub lease: Lease,
+    /// How it ended.
+    pub settlement: Settlement,
+    /// What the sinks write, encoded.
+    pub kept: Option<(Vec<Encoded>, Visit)>,
+}
+
+/// The thread's own state.
+pub struct Writer {
+    /// The sinks.
+    pub chain: Chain,
+    /// All that waits.
+    pub frontier: SharedFrontier,
+    /// Jobs from the line.
+    pub inbox: mpsc::Receiver<Job>,
+    /// Wakes the engine after each settlement.
+    pub wake: Arc<Notify>,
+    /// The maxima.
+    pub limits: Arc<Limits>,
+    /// Time.
+    pub clock: Clock,
+}
+
+impl Writer {
+    /// Works until all senders are gone, then commits and closes the sinks.
+    pub async fn run(mut self) -> Result<()> {
+        let mut worked_from = self.clock.now();
+        let mut commit_at: Option<Millis> = None;
+        loop {
+            match self.next_job(commit_at).await {
+                Next::Job(job) => {
+                    self.settle(*job)?;
+                    let due = self.clock.now().after(self.limits.commit_ms_max);
+                    commit_at = commit_at.or(Some(due));
+                }
+                Next::Nothing => {}
+                Next::End => break,
+            }
+            let now = self.clock.now();
+            if commit_at.is_some_and(|at| at <= now) {
+                self.commit(now.since(worked_from))?;
+                (worked_from, commit_at) = (now, None);
+            }
+        }
+        self.close(worked_from)
+    }
+
+    async fn next_job(&mut self, commit_at: Option<Millis>) -> Next {
+        let ms = commit_at.map_or(self.limits.commit_ms_max, |at| at.since(self.clock.now()));
+        match timeout(Duration::from_millis(ms), self.inbox.recv()).await {
+            Ok(Some(job)) => Next::Job(Box::new(job)),
+            Ok(None) => Next::End,
+            Err(_) => Next::Nothing,
+        }
+    }
+
+    fn settle(&mut self, job: Job) -> Result<()> {
+        let Job { lease, mut settlement, kept } = job;
+        if let Some((encoded, visit)) = kept {
+            let kept = self.chain.write_all(&visit, encoded)?;
+            if let Fate::Done(row) = &mut settlement.fate {
+                row.warc = kept.warc;
+            }
+        }
+        let mut frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        frontier.settle(lease, settlement)?;
+        drop(frontier);
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    fn commit(&mut self, worked_ms: u64) -> Result<()> {
+        let positions = self.chain.sync_all()?;
+        let mut frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        frontier.worked(worked_ms)?;
+        let sealed = frontier.seal(positions)?;
+        drop(frontier);
+        if let Some(sealed) = sealed {
+            sealed.sync()?;
+        }
+        let now = self.clock.now();
+        let mut frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        if frontier.wants_checkpoint(now) {
+            frontier.checkpoint(now)?;
+        }
+        Ok(())
+    }
+
+    fn close(mut self, worked_from: Millis) -> Result<()> {
+        let now = self.clock.now();
+        self.commit(now.since(worked_from))?;
+        let positions = self.chain.finish()?;
+        let mut frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sealed) = frontier.seal(positions)? {
+            sealed.sync()?;
+        }
+        frontier.checkpoint(now)
+    }
+}
+
+enum Next {
+    Job(Box<Job>),
+    Nothing,
+    End,
+}

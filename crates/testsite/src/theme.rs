@@ -1,0 +1,213 @@
+//! Six small institutions for a web that people like to look at: names, titles, things to say.
+
+/// What the pages of one host are about.
+#[derive(Debug)]
+pub(crate) struct Theme {
+    pub name: &'static str,
+    /// First segments of paths.
+    pub sections: [&'static str; 3],
+    titles: [&'static str; 12],
+    pub things: &'static [&'static str],
+    pub people: &'static [&'static str],
+    /// With `{thing}`, `{person}` and `{year}` to be filled in.
+    pub sentences: &'static [&'static str],
+}
+
+impl Theme {
+    /// Title of page `n`; they repeat after twelve, their paths do not.
+    pub fn title(&self, n: usize) -> &'static str {
+        self.titles[n.saturating_sub(1) % self.titles.len()]
+    }
+}
+
+/// In the order of the hosts.
+pub(crate) const THEMES: [Theme; 6] = [
+    Theme {
+        name: "Museum of Everyday Things",
+        sections: ["collection", "rooms", "visit"],
+        titles: [
+            "The Bronze Astrolabe",
+            "A Kettle from the Harbour",
+            "Forty Umbrellas",
+            "The Room of Clocks",
+            "Opening Hours and Tickets",
+            "Glass before Windows",
+            "A Sailor's Sewing Box",
+            "The Weight of Coins",
+            "Lamps and Lamplighters",
+            "How We Clean a Chair",
+            "The Oldest Key",
+            "Children's Workshop",
+        ],
+        things: &["astrolabe", "copper kettle", "oak chair", "oil lamp", "sewing box", "iron key"],
+        people: &[
+            "a lamplighter's daughter",
+            "the harbour master",
+            "an unknown joiner",
+            "Ms Albers",
+        ],
+        sentences: &[
+            "The {thing} came to the museum in {year}, wrapped in a newspaper.",
+            "It was {person} who kept the {thing} in a drawer until {year}.",
+            "Look closely: the {thing} was mended at least twice before {year}.",
+            "Nobody knows who made the {thing}, but {person} signed the receipt.",
+            "Next to it stands a second {thing}, bought at an auction in {year}.",
+            "Please do not touch the {thing}; {person} already did, in {year}.",
+        ],
+    },
+    Theme {
+        name: "The Old Town Library",
+        sections: ["catalogue", "reading", "events"],
+        titles: [
+            "The Gardener's Almanac",
+            "Letters to a Lighthouse",
+            "A Short History of Salt",
+            "New Books in May",
+            "Reading Circle on Thursdays",
+            "The Atlas Nobody Returned",
+            "Poems for Long Trains",
+            "How to Borrow",
+            "Maps of Imaginary Rivers",
+            "The Silent Floor",
+            "Manuscripts in the Cellar",
+            "Stories Told on Saturdays",
+        ],
+        things: &["almanac", "atlas", "volume of poems", "sea chart", "first edition", "diary"],
+        people: &[
+            "the night librarian",
+            "Doctor Venn",
+            "a reader from the north",
+            "our bookbinder",
+        ],
+        sentences: &[
+            "The {thing} was printed in {year} and has been borrowed ever since.",
+            "In {year}, {person} found a pressed flower in this {thing}.",
+            "A second copy of the {thing} stands on the silent floor.",
+            "The margins of the {thing} carry notes by {person}.",
+            "Ask for the {thing} at the desk; it has not left the house since {year}.",
+            "Of all our books, {person} likes this {thing} best.",
+        ],
+    },
+    Theme {
+        name: "The Harbour Gazette",
+        sections: ["news", "weather", "opinion"],
+        titles: [
+            "Ferry Back in Service",
+            "Council Votes on the Bridge",
+            "Storm Passes without Damage",
+            "The Last Typesetter Retires",
+            "A Whale in the Bay",
+            "Market Hall Reopens",
+            "Why We Need More Benches",
+            "Fishermen Count Their Nets",
+            "School Choir Wins Prize",
+            "Fog until Noon",
+            "The Clock Tower Is Late",
+            "Letters from Our Readers",
+        ],
+        things: &["ferry", "bridge", "market hall", "clock tower", "lighthouse", "tramway"],
+        people: &[
+            "the mayor",
+            "a spokeswoman of the port",
+            "two eyewitnesses",
+            "the ferry's captain",
+        ],
+        sentences: &[
+            "The {thing} will be closed on Monday, said {person}.",
+            "It is the first time since {year} that the {thing} makes the front page.",
+            "According to {person}, the {thing} had been inspected only last week.",
+            "The {thing} dates from {year} and costs more every winter.",
+            "Our paper asked {person}, who preferred to talk about the {thing}.",
+            "No one was hurt; the {thing}, however, needs paint.",
+        ],
+    },
+    Theme {
+        name: "Corner Shop & Sons",
+        sections: ["shelf", "offers", "about"],
+        titles: [
+            "Linseed Soap",
+            "Brass Hooks, Set of Six",
+            "Enamel Mug, Blue",
+            "String by the Metre",
+            "Beeswax Candles",
+            "Hand Brush, Horsehair",
+            "Delivery and Returns",
+            "Stoneware Jar",
+            "Garden Twine",
+            "Folding Ruler",
+            "Tea in Tins",
+            "Our Story",
+        ],
+        things: &["soap", "enamel mug", "hand brush", "stoneware jar", "folding ruler", "candle"],
+        people: &["our grandfather", "a small workshop", "the brush maker", "the potter next door"],
+        sentences: &[
+            "This {thing} is made by {person}, as it was in {year}.",
+            "Keep the {thing} dry and it will outlive its owner.",
+            "We have sold the same {thing} since {year}.",
+            "Should the {thing} break, {person} will mend it.",
+            "Customers tell us that the {thing} makes a good present.",
+            "Every {thing} is checked by {person} before it leaves the shop.",
+        ],
+    },
+    Theme {
+        name: "Notes from a Slow Train",
+        sections: ["notes", "stations", "letters"],
+        titles: [
+            "Leaving before Breakfast",
+            "The Station without a Village",
+            "Tea with the Signalman",
+            "Eleven Tunnels",
+            "On Losing a Glove",
+            "What the Conductor Said",
+            "A Window Seat at Last",
+            "Bread, Cheese and a Timetable",
+            "The Bridge at Night",
+            "Rain on the Plateau",
+            "Why I Count Cows",
+            "Arriving",
+        ],
+        things: &["timetable", "window seat", "glove", "signal box", "thermos", "viaduct"],
+        people: &["the conductor", "a woman with a cello", "the signalman", "my sister"],
+        sentences: &[
+            "I shared the compartment with {person}, who praised the {thing}.",
+            "The {thing} has been here since {year}, and looks it.",
+            "Somewhere between two tunnels, {person} lost a {thing}.",
+            "I wrote this with the {thing} on my knees.",
+            "It must have been {year} when {person} first took this train.",
+            "Nothing happened, and the {thing} was part of it.",
+        ],
+    },
+    Theme {
+        name: "Archive of the Valley",
+        sections: ["boxes", "photographs", "guides"],
+        titles: [
+            "Photographs of the Flood",
+            "Minutes of the Weavers' Guild",
+            "The Miller's Accounts",
+            "Box 14: Weddings",
+            "How to Read Old Hands",
+            "Seals and Signatures",
+            "The School Register",
+            "A Map without a North",
+            "Recipes from the Infirmary",
+            "The Surveyor's Chain",
+            "Oral Histories",
+            "Using the Archive",
+        ],
+        things: &["ledger", "photograph", "seal", "field map", "register", "bundle of letters"],
+        people: &[
+            "the miller",
+            "the guild's clerk",
+            "a travelling photographer",
+            "the last surveyor",
+        ],
+        sentences: &[
+            "The {thing} is dated {year}, in the hand of {person}.",
+            "Folder three holds a {thing} that {person} left behind.",
+            "The {thing} survived the flood of {year} on the top shelf.",
+            "Compare the {thing} with what {person} wrote a year later.",
+            "A note on the back of the {thing} reads: ask {person}.",
+            "The {thing} may be seen in the reading room, with gloves.",
+        ],
+    },
+];
