@@ -255,7 +255,7 @@ impl<'i, 'l> Reader<'i, 'l> {
 }
 
 /// The text with its references decoded, borrowed where there are none.
-fn decoded<'t>(text: Text<'t>, buffer: &'t mut String) -> &'t str {
+pub(super) fn decoded<'t>(text: Text<'t>, buffer: &'t mut String) -> &'t str {
     let source = text.source.as_bytes();
     if !text.references || memchr::memchr2(b'&', 0, source).is_none() {
         return text.source;
