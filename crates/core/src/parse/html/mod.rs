@@ -234,8 +234,9 @@ impl<'i, 'l> Reader<'i, 'l> {
         }
     }
 
+    /// A page may say as many things to robots as it may have links.
     fn has_room_for_robots(&self) -> bool {
-        (self.page.robots_meta.len() as u64) < self.limits.page_nesting_max
+        (self.page.robots_meta.len() as u64) < self.limits.page_links_max
     }
 
     fn attribute(&mut self, raw: &str) {
