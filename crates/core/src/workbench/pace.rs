@@ -87,13 +87,15 @@ pub enum WaitRule {
     Excluded(FailureClass),
     /// The crawl was started again; when the host was last asked is not known for certain.
     AfterRestart,
+    /// A page of it failed, and is tried again later.
+    Retry,
     /// Somebody paused it.
     Paused,
 }
 
 impl WaitRule {
     /// Whether the wait is the usual gap, as opposed to one that a failure or a person asked for.
-    fn is_gap(self) -> bool {
+    pub fn is_gap(self) -> bool {
         matches!(self, Self::Delay | Self::CrawlDelay | Self::SlowResponses)
     }
 }
@@ -109,6 +111,7 @@ impl fmt::Display for WaitRule {
             Self::BackOff(class) => write!(f, "time to recover after a failure ({class})"),
             Self::Excluded(class) => write!(f, "left alone after many failures ({class})"),
             Self::AfterRestart => f.write_str("one full gap after the crawl's restart"),
+            Self::Retry => f.write_str("a page that failed is tried again later"),
             Self::Paused => f.write_str("paused"),
         }
     }

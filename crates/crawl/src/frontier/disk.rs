@@ -317,7 +317,7 @@ impl DiskFrontier {
         }
         self.bench.leave(key);
         let over_budget = self.budgets.host_pages_max.is_some_and(|max| host.answered >= max);
-        let Some((at, rule)) = host.ready_at().filter(|_| !over_budget) else { return };
+        let Some((at, rule)) = host.origin_ready_at().filter(|_| !over_budget) else { return };
         if self.address_until.get(&key).is_some_and(|until| *until <= now) {
             host.address = None;
         }
@@ -325,11 +325,10 @@ impl DiskFrontier {
             self.nameless.insert((host.pace.not_before, key));
             return;
         };
-        let mut pace = host.pace.clone();
-        if at > pace.not_before {
-            (pace.not_before, pace.rule) = (at, rule);
+        self.bench.enter(key, address, host.pace.clone());
+        if at > now {
+            self.bench.not_before(key, at, rule);
         }
-        self.bench.enter(key, address, pace);
     }
 
     fn lease_turn(&mut self, now: Millis) -> Result<Option<Lease>> {
@@ -391,7 +390,7 @@ impl DiskFrontier {
             return Standing::Resolving;
         }
         let given_up = host.origins.iter().find_map(|origin| origin.given_up);
-        let Some((until, rule)) = host.ready_at() else {
+        let Some((until, rule)) = host.ready_at(&self.state.pace) else {
             if host.origins.iter().any(|origin| origin.parked) {
                 return Standing::AwaitingRobots;
             }
@@ -599,7 +598,7 @@ impl Frontier for DiskFrontier {
         let waiting: Vec<_> =
             self.state.hosts.iter().filter(|(_, host)| host.waiting() > 0).collect();
         let mut due: Vec<_> =
-            waiting.iter().map(|(key, host)| (host.ready_at().map(|(at, _)| at), **key)).collect();
+            waiting.iter().map(|(key, host)| (host.ready_at(&self.state.pace).map(|(at, _)| at), **key)).collect();
         if hosts_max < due.len() {
             due.select_nth_unstable(hosts_max);
             due.truncate(hosts_max);

@@ -6,7 +6,7 @@
 
 use std::net::IpAddr;
 
-use larm_core::workbench::{HostKey, HostPace, WaitRule};
+use larm_core::workbench::{HostKey, HostPace, Pace, WaitRule};
 use larm_core::{FailureClass, Limits, Millis};
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,11 @@ impl Origin {
             return None;
         }
         let at = if self.parked { self.queue.urgent_at() } else { self.queue.ready_at() };
-        Some((at?.max(self.health.not_before), self.health.rule))
+        let health = &self.health;
+        // The gap is the host's business, and may have been changed since.
+        let recovers = if health.rule.is_gap() { Millis(0) } else { health.not_before };
+        let by_item = (at?, WaitRule::Retry);
+        Some(if by_item.0 > recovers { by_item } else { (recovers, health.rule) })
     }
 
     /// The place of what this origin would have fetched next.
@@ -120,14 +124,15 @@ impl Host {
     }
 
     /// When the host may be asked again, over all its origins, and which rule sets that time.
-    pub fn ready_at(&self) -> Option<(Millis, WaitRule)> {
-        let first = self.origins.iter().filter_map(Origin::ready_at).min_by_key(|(at, _)| *at)?;
-        let (at, rule) = first;
-        Some(if at > self.pace.not_before {
-            (at, rule)
-        } else {
-            (self.pace.not_before, self.pace.rule)
-        })
+    pub fn ready_at(&self, pace: &Pace) -> Option<(Millis, WaitRule)> {
+        let by_origin = self.origin_ready_at()?;
+        let by_host = self.pace.due(pace);
+        Some(if by_origin.0 > by_host.0 { by_origin } else { by_host })
+    }
+
+    /// The same, as far as its origins decide it.
+    pub fn origin_ready_at(&self) -> Option<(Millis, WaitRule)> {
+        self.origins.iter().filter_map(Origin::ready_at).min_by_key(|(at, _)| *at)
     }
 
     /// Of the origins that may be asked now, the one whose next item comes first, and its place.

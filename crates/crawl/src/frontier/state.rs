@@ -164,7 +164,9 @@ impl State {
     /// A host read from disk. When it was last asked is not known for certain, so it waits a full gap.
     pub fn revive(&self, row: HostRow) -> Host {
         let mut host = Host::from_row(row);
-        host.pace.after_restart(self.run_started, &self.pace);
+        if host.pace.last_end.is_none_or(|end| end < self.run_started) {
+            host.pace.after_restart(self.run_started, &self.pace);
+        }
         host
     }
 
