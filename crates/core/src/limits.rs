@@ -246,7 +246,7 @@ limits! {
     #[doc = "Bytes of memory for the filters that spare reads of the seen set."]
     sieve_filter_bytes_max = 32 * MIB, ceiling 64 * GIB, "the largest filter is halved, more is read", "sieve.filters_halved";
     #[doc = "Places in a channel between two stages."]
-    channel_max = 1_024, ceiling 65_536, "back-pressure", "engine.channel_full";
+    channel_max = 64, ceiling 65_536, "back-pressure", "engine.channel_full";
     #[doc = "Bytes of one WARC file."]
     warc_bytes_max = GIB, ceiling 1_024 * GIB, "the next file begins", "warc.rolled";
     #[doc = "Bytes that a sink collects before it writes them to its file."]
