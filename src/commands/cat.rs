@@ -86,7 +86,7 @@ fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Archived) -
     let decoded = archived_body(&archived.payload_head, &archived.payload, limits);
     let url = larm_core::url::resolve(&page.url, None, None)?;
     let content_type = page.content_type.as_deref();
-    let input = Input { url: &url, content_type, body: &decoded.body };
+    let input = Input { url: &url, content_type, body: &decoded.bytes };
     if args.form.text {
         return Ok(writeln!(out, "{}", parse(&input, limits).text.trim_end())?);
     }
@@ -97,13 +97,13 @@ fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Archived) -
         let whole = everything(page, archived, facts(&input, limits));
         return Ok(writeln!(out, "{}", serde_json::to_string_pretty(&whole)?)?);
     }
-    if io::stdout().is_terminal() && is_binary(&decoded.body) {
+    if io::stdout().is_terminal() && is_binary(&decoded.bytes) {
         return Err(usage(format!(
             "{} is no text and would upset your terminal; send it to a file with `> FILE`",
             page.url
         )));
     }
-    Ok(out.write_all(&decoded.body)?)
+    Ok(out.write_all(&decoded.bytes)?)
 }
 
 fn everything(page: &PageRow, archived: &Archived, facts: Value) -> Value {

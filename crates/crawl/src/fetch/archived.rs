@@ -14,7 +14,7 @@ pub fn archived_body(head: &[u8], payload: &[u8], limits: &Limits) -> Decoded<'s
     let headers = headers(head);
     let payload = extent(&Bytes::copy_from_slice(payload), Framing::of(None, &headers)).payload;
     let decoded = decode(&payload, &headers, limits);
-    Decoded { body: decoded.body.into_owned().into(), note: decoded.note }
+    Decoded { bytes: decoded.bytes.into_owned().into(), note: decoded.note }
 }
 
 /// The fields of a head; a line that is none is passed over.

@@ -125,7 +125,7 @@ impl Line {
 
     /// Steps 8 and 9: digest and parse.
     pub fn read(&self, lease: &Lease, fetched: &Fetched) -> Result<Read> {
-        let outcome = outcome_of(lease, fetched);
+        let outcome = outcome_of(lease.url(), fetched);
         let digest = self.digest(&outcome, fetched)?;
         let readable = matches!(outcome, Outcome::Fetched { .. });
         let page = readable.then(|| self.parse(lease, fetched));
@@ -171,10 +171,10 @@ fn refusal(status: u16) -> Option<FailureClass> {
     }
 }
 
-fn outcome_of(lease: &Lease, fetched: &Fetched) -> Outcome {
+fn outcome_of(url: &CrawlUrl, fetched: &Fetched) -> Outcome {
     let status = fetched.status;
     if let Some(location) = redirect_of(fetched) {
-        let to = url::resolve(location, Some(lease.url().as_url()), None);
+        let to = url::resolve(location, Some(url.as_url()), None);
         let to = to.map_or_else(|_| location.to_owned(), String::from);
         return Outcome::Redirected { status, to };
     }

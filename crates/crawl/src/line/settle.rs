@@ -118,6 +118,7 @@ impl Line {
             },
             Err(_) => Settlement::unused(now, fate),
         };
+        let visit = answer.ok().map(|fetched| self.robots_visit(&permit, fetched));
         let lease = permit.into_lease();
         match reading {
             Reading::Rules(rules) => {
@@ -137,7 +138,7 @@ impl Line {
                 }
             }
         }
-        self.settle(lease, settlement, None).await
+        self.settle(lease, settlement, visit).await
     }
 
     async fn settle(

@@ -3,10 +3,12 @@
 use larm_core::Outcome;
 use larm_core::digest::BodyDigest;
 use larm_core::parse::{Kind, Mime, Page};
+use larm_core::via::Via;
 
-use super::{Line, Read};
+use super::{Digested, Line, Read, outcome_of};
 use crate::fetch::{Fetched, Truncated as Cut};
 use crate::frontier::{Lease, PageRow};
+use crate::robots::Permit;
 use crate::store::{Exchange, LinkFact, PageFacts, Timings, Truncated, Visit, Wire};
 
 impl Line {
@@ -36,6 +38,19 @@ impl Line {
             same_as: digest.same_as,
             notes,
             ..self.unasked_visit(lease, outcome)
+        }
+    }
+
+    /// What the sinks see of a robots.txt: it is part of what was seen, and so of the archive.
+    pub(super) fn robots_visit(&self, permit: &Permit, fetched: Fetched) -> Visit {
+        let lease = permit.lease();
+        let outcome = outcome_of(permit.url(), &fetched);
+        let read = Read { outcome, page: None, digest: Digested::default() };
+        Visit {
+            url: permit.url().clone(),
+            via: Via::Robots,
+            parent: None,
+            ..self.visit(lease, fetched, read, Vec::new())
         }
     }
 
