@@ -1,7 +1,7 @@
 //! In which charset is a body written, and the body as text.
 //!
 //! Who is believed, in this order: a byte order mark, the `Content-Type`, a declaration in the body
-//! (HTML's prescan of the first 1,024 bytes, the XML declaration, CSS's `@charset`), and at last a
+//! (HTML's `meta`, the XML declaration, CSS's `@charset`), and at last a
 //! guess from the bytes themselves. A body that is valid UTF-8 is never guessed to be anything else.
 //! Labels mean what the WHATWG Encoding standard says; UTF-32 and other charsets outside it are not
 //! known. Decoding never fails: what means nothing becomes U+FFFD.
@@ -12,10 +12,14 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 use super::Input;
+use super::html::{Attr, Attributes, Dialect, Event, Scanner, Tag, decode_attribute};
 use super::sniff::Kind;
 
 /// How much of a page may come before its charset declaration (HTML section 13.2.3.2).
 const PRESCAN_BYTES: usize = 1_024;
+
+/// How much of a head is searched for a declaration that comes later.
+const HEAD_BYTES: usize = 32 * 1_024;
 
 /// How much the guess looks at, from the first byte that is not ASCII on: enough to be right, and a
 /// twentieth of the cost of a large page.
@@ -71,8 +75,8 @@ pub(super) fn decode<'a>(body: &'a [u8], encoding: &'static Encoding) -> (Cow<'a
 
 fn declared(body: &[u8], kind: Kind) -> Option<&'static Encoding> {
     match kind {
-        Kind::Html => prescan(body),
-        Kind::Xhtml => xml_declaration(body).or_else(|| prescan(body)),
+        Kind::Html => sixteen_bits(body).or_else(|| meta(body)).or_else(|| xml_declaration(body)),
+        Kind::Xhtml => xml_declaration(body).or_else(|| meta(body)),
         Kind::Xml | Kind::Sitemap | Kind::SitemapIndex | Kind::Feed => {
             sixteen_bits(body).or_else(|| xml_declaration(body))
         }
@@ -103,12 +107,6 @@ fn top_level_domain<'a>(input: &Input<'a>) -> Option<&'a [u8]> {
     usable.then_some(label.as_bytes())
 }
 
-/// "Prescan a byte stream to determine its encoding" (HTML section 13.2.3.3).
-pub(super) fn prescan(body: &[u8]) -> Option<&'static Encoding> {
-    let head = &body[..body.len().min(PRESCAN_BYTES)];
-    sixteen_bits(head).or_else(|| scan_tags(head)).or_else(|| xml_declaration(head))
-}
-
 /// `<?x` in two bytes per character: the declaration behind it cannot be read as ASCII.
 fn sixteen_bits(body: &[u8]) -> Option<&'static Encoding> {
     match body.get(..6)? {
@@ -118,72 +116,50 @@ fn sixteen_bits(body: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-fn scan_tags(head: &[u8]) -> Option<&'static Encoding> {
-    let mut at = 0;
-    while let Some(step) = memchr::memchr(b'<', head.get(at..)?) {
-        at += step;
-        let rest = &head[at..];
-        at = if rest.starts_with(b"<!--") {
-            // The two dashes of the start may be those of the end: `<!-->`.
-            at + 2 + memchr::memmem::find(&rest[2..], b"-->")? + 3
-        } else if is_meta(rest) {
-            let mut cursor = Cursor { bytes: head, at: at + 5 };
-            if let Some(encoding) = meta_charset(&mut cursor) {
-                return Some(encoding);
-            }
-            cursor.at
-        } else if is_tag(rest) {
-            skip_tag(head, at)
-        } else if matches!(rest.get(1), Some(b'!' | b'/' | b'?')) {
-            at + memchr::memchr(b'>', rest)? + 1
-        } else {
-            at + 1
-        };
+/// A `meta` that begins in the first 1,024 bytes, or anywhere in the head.
+///
+/// The standard has a scan of raw bytes for the former (HTML section 13.2.3.2) and a second reading of
+/// the page for the latter ("changing the encoding while parsing"). Browsers have come to agree on
+/// this: tags are tags, also in those first bytes, so that comments, scripts and titles declare
+/// nothing.
+fn meta(body: &[u8]) -> Option<&'static Encoding> {
+    // Markup is ASCII in every charset that can be declared this way.
+    let source = encoding_rs::mem::decode_latin1(&body[..body.len().min(HEAD_BYTES)]);
+    let mut scanner = Scanner::new(&source, Dialect::Html, 1);
+    let mut in_head = true;
+    while let Some(event) = scanner.next() {
+        in_head &= stays_in_head(event);
+        if !in_head && scanner.tag_at() >= PRESCAN_BYTES {
+            return None;
+        }
+        let is_meta = matches!(event, Event::Start { tag: Tag::Meta, .. });
+        if let Some(encoding) = declared_by(scanner.attributes()).filter(|_| is_meta) {
+            return Some(encoding);
+        }
     }
     None
 }
 
-fn is_meta(rest: &[u8]) -> bool {
-    rest.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"<meta"))
-        && rest.get(5).is_some_and(|&byte| is_space(byte) || byte == b'/')
-}
-
-fn is_tag(rest: &[u8]) -> bool {
-    let name = if rest.get(1) == Some(&b'/') { rest.get(2) } else { rest.get(1) };
-    name.is_some_and(u8::is_ascii_alphabetic)
-}
-
-fn skip_tag(head: &[u8], at: usize) -> usize {
-    let name_end = head[at..].iter().position(|&byte| is_space(byte) || byte == b'>');
-    let mut cursor = Cursor { bytes: head, at: name_end.map_or(head.len(), |end| at + end) };
-    while cursor.attribute().is_some() {}
-    cursor.at
-}
-
-/// The charset that a `meta` tag declares, the cursor being behind its name.
-fn meta_charset(cursor: &mut Cursor<'_>) -> Option<&'static Encoding> {
-    let mut names: Vec<Vec<u8>> = Vec::new();
-    let (mut is_pragma, mut needs_pragma, mut charset) = (false, None, None);
-    while let Some((name, value)) = cursor.attribute() {
-        if names.contains(&name) {
-            continue;
-        }
-        match name.as_slice() {
-            b"http-equiv" => is_pragma |= value == b"content-type",
-            b"content" if charset.is_none() => {
-                charset = label_in_content(&value).and_then(Encoding::for_label);
-                needs_pragma = charset.map(|_| true);
-            }
-            b"charset" => {
-                charset = Encoding::for_label(&value);
-                needs_pragma = Some(false);
-            }
-            _ => {}
-        }
-        names.push(name);
+fn stays_in_head(event: Event<'_>) -> bool {
+    match event {
+        Event::Start { tag, .. } => tag.is_of_head(),
+        Event::End { tag, .. } => tag != Tag::Head,
+        Event::Text(text) => text.within.is_some() || text.source.trim_ascii().is_empty(),
     }
-    let valid = needs_pragma.is_some_and(|needed| is_pragma || !needed);
-    charset.filter(|_| valid).map(as_read)
+}
+
+fn declared_by(attributes: &Attributes<'_>) -> Option<&'static Encoding> {
+    let value = |name| {
+        let mut value = String::new();
+        decode_attribute(attributes.get(name)?, &mut value);
+        Some(value.to_ascii_lowercase())
+    };
+    if let Some(label) = value(Attr::Charset) {
+        return Encoding::for_label(label.as_bytes()).map(as_read);
+    }
+    let is_pragma = value(Attr::HttpEquiv)? == "content-type";
+    let content = value(Attr::Content).filter(|_| is_pragma)?;
+    Encoding::for_label(label_in_content(content.as_bytes())?).map(as_read)
 }
 
 /// A declaration that could be read as ASCII cannot mean UTF-16, and `x-user-defined` is never meant.
@@ -248,60 +224,4 @@ fn css_charset(body: &[u8]) -> Option<&'static Encoding> {
 
 fn is_space(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | 0x0c | b'\r' | b' ')
-}
-
-/// A position among the attributes of a tag.
-struct Cursor<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Cursor<'_> {
-    /// "Get an attribute" (HTML section 13.2.3.3): name and value in lower case; `None` at the end of
-    /// the tag or of the bytes.
-    fn attribute(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
-        self.skip(|byte| is_space(byte) || byte == b'/');
-        self.peek().filter(|&byte| byte != b'>')?;
-        let start = self.at;
-        self.at += 1;
-        self.skip(|byte| !is_space(byte) && !matches!(byte, b'=' | b'/' | b'>'));
-        let name = self.lower(start);
-        self.skip(is_space);
-        if self.peek()? != b'=' {
-            return Some((name, Vec::new()));
-        }
-        self.at += 1;
-        self.skip(is_space);
-        Some((name, self.value()?))
-    }
-
-    fn value(&mut self) -> Option<Vec<u8>> {
-        let first = self.peek()?;
-        if matches!(first, b'"' | b'\'') {
-            self.at += 1;
-            let start = self.at;
-            self.skip(|byte| byte != first);
-            let value = self.lower(start);
-            self.peek()?;
-            self.at += 1;
-            return Some(value);
-        }
-        let start = self.at;
-        self.skip(|byte| !is_space(byte) && byte != b'>');
-        self.peek()?;
-        Some(self.lower(start))
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    fn skip(&mut self, wanted: impl Fn(u8) -> bool) {
-        let rest = &self.bytes[self.at.min(self.bytes.len())..];
-        self.at += rest.iter().position(|&byte| !wanted(byte)).unwrap_or(rest.len());
-    }
-
-    fn lower(&self, start: usize) -> Vec<u8> {
-        self.bytes[start..self.at].to_ascii_lowercase()
-    }
 }

@@ -5,10 +5,11 @@
 //! the page says, not how it looks: tables become lines, and everything that has no words is left out.
 //! Bodies that are not HTML give their plain text.
 
+use encoding_rs::Encoding;
 use url::Url;
 
 use super::html::{Attr, Attributes, Dialect, Event, Namespace, Scanner, Tag, Text};
-use super::html::{decode_attribute, decode_text};
+use super::html::{decode_attribute, decoded};
 use super::page::cut;
 use super::sniff::{self, Kind};
 use super::{Input, parse};
@@ -23,17 +24,15 @@ pub fn markdown(input: &Input<'_>, limits: &Limits) -> String {
         Kind::Xhtml => Dialect::Xhtml,
         _ => return parse(input, limits).text,
     };
-    let decoded = input.decode(kind, mime.as_ref());
-    let mut scanner = Scanner::new(&decoded.text, dialect, limits.page_nesting_max);
-    let mut writer = Writer::new(input.url, limits);
-    while let Some(event) = scanner.next() {
-        if writer.is_full() {
-            break;
-        }
+    let body = input.decode(kind, mime.as_ref());
+    let mut scanner = Scanner::new(&body.text, dialect, limits.page_nesting_max);
+    let target = Target { url: input.url, base: None, encoding: body.charset.encoding };
+    let mut writer = Writer { target, limits, state: State::default() };
+    while let Some(event) = scanner.next().filter(|_| !writer.is_full()) {
         match event {
             Event::Text(text) if !scanner.in_template() => writer.text(text),
             Event::Start { tag, namespace: Namespace::Html } => {
-                writer.start(tag, scanner.attributes())
+                writer.start(tag, scanner.attributes());
             }
             Event::End { tag, namespace: Namespace::Html } => writer.end(tag),
             _ => {}
@@ -43,132 +42,129 @@ pub fn markdown(input: &Input<'_>, limits: &Limits) -> String {
 }
 
 /// Something that is opened before and closed behind words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Mark {
-    Strong,
-    Emphasis,
-    Code,
-    Link(String),
+#[derive(Debug)]
+struct Mark {
+    opening: &'static str,
+    closing: String,
 }
 
-impl Mark {
-    fn opening(&self) -> &'static str {
-        match self {
-            Self::Strong => "**",
-            Self::Emphasis => "*",
-            Self::Code => "`",
-            Self::Link(_) => "[",
-        }
-    }
-
-    fn closing(&self) -> String {
-        match self {
-            Self::Link(target) => format!("]({target})"),
-            _ => self.opening().to_owned(),
-        }
-    }
-
-    fn is_of(&self, tag: Tag) -> bool {
-        match tag {
-            Tag::Strong | Tag::B => *self == Self::Strong,
-            Tag::Em | Tag::I => *self == Self::Emphasis,
-            Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => *self == Self::Code,
-            Tag::A => matches!(self, Self::Link(_)),
-            _ => false,
-        }
+/// How a mark of this element begins. There is never more than one of a kind open.
+fn opening(tag: Tag) -> Option<&'static str> {
+    match tag {
+        Tag::Strong | Tag::B => Some("**"),
+        Tag::Em | Tag::I => Some("*"),
+        Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => Some(CODE),
+        Tag::A => Some("["),
+        _ => None,
     }
 }
 
-struct Writer<'a> {
+const CODE: &str = "`";
+
+/// What links resolve against.
+struct Target<'a> {
+    url: &'a Url,
+    base: Option<Url>,
+    encoding: &'static Encoding,
+}
+
+impl Target<'_> {
+    /// The URL of an attribute, as it can stand in parentheses.
+    fn of(&self, raw: Option<&str>) -> String {
+        let mut value = String::new();
+        decode_attribute(raw.unwrap_or_default(), &mut value);
+        let base = self.base.as_ref().unwrap_or(self.url);
+        let resolved = crate::url::resolve(value.trim_ascii(), Some(base), Some(self.encoding));
+        let target = resolved.map_or(value, String::from);
+        target.replace(' ', "%20").replace('(', "%28").replace(')', "%29")
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
     out: String,
-    base: Url,
-    limits: &'a Limits,
     /// Line ends before the next word: 1 for a line, 2 for a paragraph.
     lines: usize,
     space: bool,
-    /// What the first word of the line is preceded by: `## `, `- `.
+    /// What stands before the first word of the line: `## `, `- `.
     bullet: String,
     quotes: usize,
     /// Open lists: `None` for bullets, else the number of the last item.
     lists: Vec<Option<u32>>,
-    /// Open marks, at most one of a kind; the last `unwritten` of them wait for a word.
+    /// Open marks; the last `unwritten` of them wait for a word.
     marks: Vec<Mark>,
     unwritten: usize,
     in_pre: bool,
     buffer: String,
 }
 
-impl<'a> Writer<'a> {
-    fn new(base: &Url, limits: &'a Limits) -> Self {
-        Self {
-            out: String::new(),
-            base: base.clone(),
-            limits,
-            lines: 0,
-            space: false,
-            bullet: String::new(),
-            quotes: 0,
-            lists: Vec::new(),
-            marks: Vec::new(),
-            unwritten: 0,
-            in_pre: false,
-            buffer: String::new(),
-        }
-    }
+struct Writer<'a> {
+    target: Target<'a>,
+    limits: &'a Limits,
+    state: State,
+}
 
+impl Writer<'_> {
     fn is_full(&self) -> bool {
-        self.out.len() as u64 >= self.limits.page_text_bytes_max
+        self.state.out.len() as u64 >= self.limits.page_text_bytes_max
     }
 
     fn finish(mut self) -> String {
-        self.block(2);
-        let kept = cut(&self.out, self.limits.page_text_bytes_max).trim_end();
+        self.state.block(2);
+        let kept = cut(&self.state.out, self.limits.page_text_bytes_max).trim_end();
         format!("{kept}\n")
     }
 
     fn start(&mut self, tag: Tag, attributes: &Attributes<'_>) {
+        let has_room = |open: usize| (open as u64) < self.limits.page_nesting_max;
+        let state = &mut self.state;
         match tag {
             Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
-                self.block(2);
-                let level = tag as usize - Tag::H1 as usize + 1;
-                self.bullet = format!("{} ", "#".repeat(level));
+                state.block(2);
+                state.bullet = "#".repeat(tag as usize - Tag::H1 as usize + 1) + " ";
             }
-            Tag::Ul | Tag::Menu | Tag::Dir => self.open_list(None),
-            Tag::Ol => self.open_list(Some(0)),
-            Tag::Li => self.item(),
+            Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir => {
+                state.block(if state.lists.is_empty() { 2 } else { 1 });
+                if has_room(state.lists.len()) {
+                    state.lists.push((tag == Tag::Ol).then_some(0));
+                }
+            }
+            Tag::Li => state.item(),
             Tag::Blockquote => {
-                self.block(2);
-                self.quotes += usize::from((self.quotes as u64) < self.limits.page_nesting_max);
+                state.block(2);
+                state.quotes += usize::from(has_room(state.quotes));
             }
-            Tag::Pre | Tag::Listing => self.fence(true),
+            Tag::Pre | Tag::Listing => state.fence(true),
             Tag::Hr => {
-                self.block(2);
-                self.word("---");
-                self.block(2);
+                state.block(2);
+                state.word("---");
+                state.block(2);
             }
-            Tag::Td | Tag::Th => self.space = true,
-            Tag::Br => self.lines = self.lines.max(1),
+            Tag::Td | Tag::Th => state.space = true,
+            Tag::Br => state.lines = state.lines.max(1),
             Tag::Img | Tag::Image => self.picture(attributes),
-            Tag::Base => self.set_base(attributes),
-            _ if tag.is_block() => self.block(paragraph(tag)),
+            Tag::Base if self.target.base.is_none() && attributes.has(Attr::Href) => {
+                self.target.base = Url::parse(&self.target.of(attributes.get(Attr::Href))).ok();
+            }
+            _ if tag.is_block() => state.block(lines_around(tag)),
             _ => self.open_mark(tag, attributes),
         }
     }
 
     fn end(&mut self, tag: Tag) {
+        let state = &mut self.state;
         match tag {
             Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir => {
-                self.lists.pop();
-                self.block(if self.lists.is_empty() { 2 } else { 1 });
+                state.lists.pop();
+                state.block(if state.lists.is_empty() { 2 } else { 1 });
             }
-            Tag::Li => self.block(1),
             Tag::Blockquote => {
-                self.block(2);
-                self.quotes = self.quotes.saturating_sub(1);
+                state.block(2);
+                state.quotes = state.quotes.saturating_sub(1);
             }
-            Tag::Pre | Tag::Listing => self.fence(false),
-            _ if tag.is_block() => self.block(paragraph(tag)),
-            _ => self.close_mark(tag),
+            Tag::Pre | Tag::Listing => state.fence(false),
+            _ if tag.is_block() => state.block(lines_around(tag)),
+            _ => state.close_mark(tag),
         }
     }
 
@@ -177,23 +173,55 @@ impl<'a> Writer<'a> {
         if !is_shown || text.namespace == Namespace::Svg {
             return;
         }
-        let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.clear();
-        if text.references {
-            decode_text(text.source, &mut buffer);
+        let mut buffer = std::mem::take(&mut self.state.buffer);
+        // No text gives fewer bytes than it has: this much is enough.
+        let words = cut(decoded(text, &mut buffer), self.limits.page_text_bytes_max);
+        if self.state.in_pre {
+            self.code_lines(words)
         } else {
-            buffer.push_str(text.source);
+            self.state.words(words)
         }
-        if self.in_pre {
-            self.code_lines(&buffer)
-        } else {
-            self.words(&buffer)
-        }
-        self.buffer = buffer;
+        self.state.buffer = buffer;
     }
 
+    fn code_lines(&mut self, text: &str) {
+        for (number, line) in text.split('\n').enumerate() {
+            if number > 0 && !self.is_full() {
+                self.state.new_line();
+            }
+            self.state.out.push_str(line.trim_end_matches('\r'));
+        }
+    }
+
+    fn open_mark(&mut self, tag: Tag, attributes: &Attributes<'_>) {
+        let Some(opening) = opening(tag).filter(|_| !self.state.in_pre) else { return };
+        let href = attributes.get(Attr::Href);
+        let is_open = self.state.marks.iter().any(|mark| mark.opening == opening);
+        if is_open || (tag == Tag::A && href.is_none()) {
+            return;
+        }
+        let closing = match tag {
+            Tag::A => format!("]({})", self.target.of(href)),
+            _ => opening.to_owned(),
+        };
+        self.state.marks.push(Mark { opening, closing });
+        self.state.unwritten += 1;
+    }
+
+    fn picture(&mut self, attributes: &Attributes<'_>) {
+        let mut alt = String::new();
+        decode_attribute(attributes.get(Attr::Alt).unwrap_or_default(), &mut alt);
+        let alt = alt.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        if !alt.is_empty() && !self.state.in_pre {
+            let source = self.target.of(attributes.get(Attr::Src));
+            self.state.word(&format!("![{}]({source})", escape(&alt, false)));
+        }
+    }
+}
+
+impl State {
     fn words(&mut self, text: &str) {
-        let is_code = self.marks.contains(&Mark::Code);
+        let is_code = self.marks.iter().any(|mark| mark.opening == CODE);
         self.space |= text.starts_with(|c: char| c.is_ascii_whitespace());
         for word in text.split_ascii_whitespace() {
             if is_code {
@@ -203,17 +231,8 @@ impl<'a> Writer<'a> {
             }
             self.space = true;
         }
-        self.space =
-            text.is_empty() && self.space || text.ends_with(|c: char| c.is_ascii_whitespace());
-    }
-
-    fn code_lines(&mut self, text: &str) {
-        for (number, line) in text.split('\n').enumerate() {
-            if number > 0 {
-                self.new_line();
-            }
-            self.out.push_str(line);
-        }
+        let ends_in_space = text.ends_with(|c: char| c.is_ascii_whitespace());
+        self.space = ends_in_space || (text.is_empty() && self.space);
     }
 
     fn begins_line(&self) -> bool {
@@ -230,47 +249,35 @@ impl<'a> Writer<'a> {
         self.space = false;
         let written = self.marks.len() - std::mem::take(&mut self.unwritten);
         for mark in &self.marks[written..] {
-            self.out.push_str(mark.opening());
+            self.out.push_str(mark.opening);
         }
         self.out.push_str(word);
     }
 
     fn begin_line(&mut self) {
-        let lines = if self.out.is_empty() { 0 } else { std::mem::take(&mut self.lines) };
-        for _ in 0..lines {
-            self.new_line();
-        }
-        if lines == 0 {
+        if self.out.is_empty() {
             self.out.push_str(&"> ".repeat(self.quotes));
         }
-        self.lines = 0;
+        for _ in 0..std::mem::take(&mut self.lines) {
+            self.new_line();
+        }
         self.out.push_str(&std::mem::take(&mut self.bullet));
     }
 
-    /// Ends the line and indents the next one.
+    /// Ends the line and indents the next one; an item's bullet stands further out than its lines.
     fn new_line(&mut self) {
-        let end = self.out.trim_end_matches(' ').len();
-        self.out.truncate(end);
+        self.out.truncate(self.out.trim_end_matches(' ').len());
+        let depth = self.lists.len().saturating_sub(usize::from(!self.bullet.is_empty()));
         self.out.push('\n');
         self.out.push_str(&"> ".repeat(self.quotes));
-        let outer = self.lists.len().saturating_sub(usize::from(!self.bullet.is_empty()));
-        self.out.push_str(&"  ".repeat(outer));
+        self.out.push_str(&"  ".repeat(depth));
     }
 
     /// Ends a block: marks do not reach across it.
     fn block(&mut self, lines: usize) {
-        while let Some(mark) = self.marks.pop() {
-            self.write_closing(&mark);
-        }
+        self.close_marks(0);
         self.lines = if self.out.is_empty() { 0 } else { self.lines.max(lines) };
         self.space = false;
-    }
-
-    fn open_list(&mut self, number: Option<u32>) {
-        self.block(if self.lists.is_empty() { 2 } else { 1 });
-        if (self.lists.len() as u64) < self.limits.page_nesting_max {
-            self.lists.push(number);
-        }
     }
 
     fn item(&mut self) {
@@ -297,83 +304,34 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn open_mark(&mut self, tag: Tag, attributes: &Attributes<'_>) {
-        let mark = match tag {
-            Tag::Strong | Tag::B => Mark::Strong,
-            Tag::Em | Tag::I => Mark::Emphasis,
-            Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => Mark::Code,
-            Tag::A => match attributes.get(Attr::Href) {
-                Some(raw) => Mark::Link(self.target(raw)),
-                None => return,
-            },
-            _ => return,
-        };
-        if !self.in_pre && !self.marks.iter().any(|open| open.is_of(tag)) {
-            self.marks.push(mark);
-            self.unwritten += 1;
-        }
+    fn close_mark(&mut self, tag: Tag) {
+        let is_of = |mark: &Mark| Some(mark.opening) == opening(tag);
+        self.close_marks(self.marks.iter().position(is_of).unwrap_or(self.marks.len()));
     }
 
-    /// Closes a mark and those inside it.
-    fn close_mark(&mut self, tag: Tag) {
-        let Some(at) = self.marks.iter().position(|mark| mark.is_of(tag)) else {
-            return;
-        };
-        while self.marks.len() > at {
-            if let Some(mark) = self.marks.pop() {
-                self.write_closing(&mark);
+    /// Closes the marks from `first` on. Those without a word vanish.
+    fn close_marks(&mut self, first: usize) {
+        for mark in self.marks.drain(first..).rev() {
+            if self.unwritten > 0 {
+                self.unwritten -= 1;
+            } else {
+                self.out.push_str(&mark.closing);
             }
         }
     }
-
-    fn write_closing(&mut self, mark: &Mark) {
-        if self.unwritten > 0 {
-            self.unwritten -= 1;
-        } else {
-            self.out.push_str(&mark.closing());
-        }
-    }
-
-    fn picture(&mut self, attributes: &Attributes<'_>) {
-        let mut alt = String::new();
-        decode_attribute(attributes.get(Attr::Alt).unwrap_or_default(), &mut alt);
-        let alt = alt.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-        if alt.is_empty() || self.in_pre {
-            return;
-        }
-        let source = self.target(attributes.get(Attr::Src).unwrap_or_default());
-        self.word(&format!("![{}]({source})", escape(&alt, false)));
-    }
-
-    fn set_base(&mut self, attributes: &Attributes<'_>) {
-        let base = attributes.get(Attr::Href).map(|raw| self.target(raw));
-        if let Some(base) = base.and_then(|base| Url::parse(&base).ok()) {
-            self.base = base;
-        }
-    }
-
-    /// The URL as it can stand in parentheses.
-    fn target(&self, raw: &str) -> String {
-        let mut value = String::new();
-        decode_attribute(raw, &mut value);
-        let resolved = crate::url::resolve(value.trim_ascii(), Some(&self.base), None);
-        let target = resolved.map_or(value, String::from);
-        target.replace(' ', "%20").replace('(', "%28").replace(')', "%29")
-    }
 }
 
-/// Lines around a block element.
-fn paragraph(tag: Tag) -> usize {
-    let is_line = matches!(tag, Tag::Tr | Tag::Dt | Tag::Dd | Tag::Option | Tag::Div | Tag::Br);
-    if is_line { 1 } else { 2 }
+fn lines_around(tag: Tag) -> usize {
+    match tag {
+        Tag::Tr | Tag::Dt | Tag::Dd | Tag::Li | Tag::Option | Tag::Div | Tag::Br => 1,
+        _ => 2,
+    }
 }
 
 /// Keeps characters of a text from being taken for markup.
 fn escape(word: &str, begins_line: bool) -> String {
-    let mut out = String::with_capacity(word.len());
-    if begins_line && matches!(word, "-" | "+" | ">") || begins_line && word.starts_with('#') {
-        out.push('\\');
-    }
+    let is_bullet = matches!(word, "-" | "+" | ">") || word.starts_with('#');
+    let mut out = String::from(if begins_line && is_bullet { "\\" } else { "" });
     for c in word.chars() {
         if matches!(c, '\\' | '`' | '*' | '<' | '[' | ']') {
             out.push('\\');

@@ -90,15 +90,17 @@ impl Prose {
         self.push(word);
     }
 
+    /// Nothing more is taken once something did not fit.
     fn push(&mut self, piece: &str) {
-        let room = self.bytes_max - self.text.len();
-        if self.cut || piece.len() <= room {
-            self.text.push_str(if self.cut { "" } else { piece });
+        if self.cut {
             return;
         }
-        self.cut = true;
-        self.text.push_str(cut(piece, room as u64));
-        self.text.truncate(self.text.trim_ascii_end().len());
+        let kept = cut(piece, (self.bytes_max - self.text.len()) as u64);
+        self.text.push_str(kept);
+        if kept.len() < piece.len() {
+            self.cut = true;
+            self.text.truncate(self.text.trim_ascii_end().len());
+        }
     }
 }
 

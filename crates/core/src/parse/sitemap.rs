@@ -50,6 +50,11 @@ impl Element {
         }
     }
 
+    /// Entries too: some lists have their URLs there, without a `loc`.
+    fn holds_text(self) -> bool {
+        matches!(self, Self::Loc | Self::Link | Self::Title | Self::Url | Self::Sitemap)
+    }
+
     /// What a document with this root is.
     fn kind(self) -> Kind {
         match self {
@@ -84,15 +89,18 @@ pub(super) fn root_is_html(source: &str) -> bool {
 /// Reads a text sitemap: a URL per line.
 pub(super) fn read_text(mut page: Page, source: &str, limits: &Limits) -> Page {
     let mut links = Links::default();
-    let is_url = |line: &&str| {
-        let starts =
-            |scheme: &str| line.get(..scheme.len()).is_some_and(|s| s.eq_ignore_ascii_case(scheme));
-        starts("http://") || starts("https://")
-    };
-    for url in bounded(source, limits, &mut page).lines().map(str::trim).filter(is_url) {
+    for url in bounded(source, limits, &mut page).lines().map(str::trim).filter(|line| is_url(line))
+    {
         links.push(NewLink::new(Via::Sitemap, url), limits.sitemap_urls_max, limits);
     }
     finish(page, links)
+}
+
+fn is_url(text: &str) -> bool {
+    let has = |scheme: &str| {
+        text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    has("http://") || has("https://")
 }
 
 /// Reads XML.
@@ -211,7 +219,7 @@ impl<'l> Listing<'l> {
             return;
         }
         self.text.clear();
-        self.reads_text = matches!(element, Element::Loc | Element::Link | Element::Title);
+        self.reads_text = element.holds_text();
         self.path.push(element);
     }
 
@@ -234,6 +242,12 @@ impl<'l> Listing<'l> {
         match (element, parent) {
             (Some(Element::Loc), Some(Element::Url)) => self.push(Via::Sitemap, text),
             (Some(Element::Loc), Some(Element::Sitemap)) => self.push(Via::SitemapIndex, text),
+            (Some(Element::Url), Some(Element::UrlSet)) if is_url(text) => {
+                self.push(Via::Sitemap, text);
+            }
+            (Some(Element::Sitemap), Some(Element::SitemapIndex)) if is_url(text) => {
+                self.push(Via::SitemapIndex, text);
+            }
             (Some(Element::Link), Some(Element::Item | Element::Channel)) => {
                 self.push(Via::Sitemap, text);
             }

@@ -39,12 +39,17 @@ enum Point {
     Annotation,
 }
 
+/// An open element, with what would otherwise take a walk down the stack to find out.
 #[derive(Debug, Clone, Copy)]
 struct Open {
-    /// Hash of the name in lower case: a search is a comparison of integers.
-    name: u64,
     namespace: Namespace,
     point: Point,
+    /// Where the foreign elements begin that reach up to here without HTML in between.
+    run: usize,
+    /// Whether one of those is a border.
+    is_closed_in: bool,
+    /// Behind the nearest border from here down.
+    inner: usize,
 }
 
 impl Open {
@@ -58,13 +63,18 @@ impl Open {
     }
 }
 
+const AROUND: usize = Tag::COUNT + 64;
+
 /// The open elements that matter.
 #[derive(Debug)]
 pub(super) struct Foreign {
     /// From the outermost `svg` or `math` on; empty outside foreign content.
     stack: Vec<Open>,
-    /// How many HTML elements of each name are open around that.
-    around: [u32; Tag::COUNT],
+    /// Hashes of their names in lower case: a search is a comparison of integers.
+    names: Vec<u64>,
+    /// How many HTML elements of each name are open around that; names that larm does not know share
+    /// a few places by their hashes.
+    around: [u32; AROUND],
     depth_max: usize,
     is_cut: bool,
 }
@@ -72,7 +82,8 @@ pub(super) struct Foreign {
 impl Foreign {
     pub fn new(depth_max: u64) -> Self {
         let depth_max = usize::try_from(depth_max).unwrap_or(usize::MAX);
-        Self { stack: Vec::new(), around: [0; Tag::COUNT], depth_max, is_cut: false }
+        let (stack, names) = (Vec::new(), Vec::new());
+        Self { stack, names, around: [0; AROUND], depth_max, is_cut: false }
     }
 
     /// Whether something was nested too deeply to be tracked.
@@ -106,13 +117,15 @@ impl Foreign {
         namespace
     }
 
-    /// Takes an end tag; gives the namespace whose rules it followed.
+    /// Takes an end tag; gives the namespace of what it closed.
     pub fn end(&mut self, tag: Tag, name: &str) -> Namespace {
         let namespace = self.namespace();
-        match namespace {
-            Namespace::Html => self.html_end(tag, name),
-            _ if matches!(tag, Tag::P | Tag::Br) => self.break_out(),
-            _ => self.foreign_end(tag, name),
+        if namespace == Namespace::Html {
+            self.html_end(tag, name);
+        } else if matches!(tag, Tag::P | Tag::Br) {
+            self.break_out();
+        } else if self.foreign_end(tag, name) {
+            return Namespace::Html;
         }
         namespace
     }
@@ -145,48 +158,54 @@ impl Foreign {
         if is_foreign || !self.is_outside() {
             self.push(start.name, namespace, Point::None);
         } else {
-            self.around[start.tag as usize] += 1;
+            self.around[place(start.tag, start.name)] += 1;
         }
         namespace
     }
 
     fn html_end(&mut self, tag: Tag, name: &str) {
         if self.is_outside() {
-            let open = &mut self.around[tag as usize];
+            let open = &mut self.around[place(tag, name)];
             *open = open.saturating_sub(1);
-            return;
+        } else {
+            self.close_html(self.stack.len(), hash(name));
         }
-        self.close_html(self.stack.len(), hash(name));
     }
 
     /// Closes the HTML element of that name below `top`, if no border is in between.
-    fn close_html(&mut self, top: usize, name: u64) {
-        let inner = self.stack[..top].iter().rposition(Open::is_border).map_or(0, |at| at + 1);
-        let found =
-            self.stack[inner..top].iter().rposition(|open| !open.is_foreign() && open.name == name);
-        if let Some(found) = found {
-            self.stack.truncate(inner + found);
-        }
+    fn close_html(&mut self, top: usize, name: u64) -> bool {
+        let inner = top.checked_sub(1).map_or(0, |at| self.stack[at].inner);
+        let is_wanted = |&at: &usize| self.names[at] == name && !self.stack[at].is_foreign();
+        let found = (inner..top).rev().find(is_wanted);
+        self.truncate(found.unwrap_or(self.stack.len()));
+        found.is_some()
     }
 
     /// Section 13.2.6.5, "any other end tag": the nearest foreign element of that name; else the
-    /// HTML around may close, and everything in it.
-    fn foreign_end(&mut self, tag: Tag, name: &str) {
-        let name = hash(name);
-        let run = self.stack.iter().rposition(|open| !open.is_foreign()).map_or(0, |at| at + 1);
-        if let Some(found) = self.stack[run..].iter().rposition(|open| open.name == name) {
-            self.stack.truncate(run + found);
-            return;
+    /// HTML around may close, and everything in it. Tells whether it was that.
+    fn foreign_end(&mut self, tag: Tag, name: &str) -> bool {
+        let Some(&Open { run, is_closed_in, .. }) = self.stack.last() else { return false };
+        let hashed = hash(name);
+        if let Some(found) = self.names[run..].iter().rposition(|&open| open == hashed) {
+            self.truncate(run + found);
+            return false;
         }
-        if self.stack[run..].iter().any(Open::is_border) {
-            return;
+        match run {
+            _ if is_closed_in => false,
+            0 => self.close_around(tag, name),
+            _ => self.close_html(run, hashed),
         }
-        if run > 0 {
-            self.close_html(run, name);
-        } else if self.around[tag as usize] > 0 && !matches!(tag, Tag::Body | Tag::Html) {
-            self.stack.clear();
-            self.around[tag as usize] -= 1;
+    }
+
+    fn close_around(&mut self, tag: Tag, name: &str) -> bool {
+        let open = &mut self.around[place(tag, name)];
+        // The ends of the body and the page close nothing yet.
+        let closes = *open > 0 && !matches!(tag, Tag::Body | Tag::Html);
+        if closes {
+            *open -= 1;
+            self.truncate(0);
         }
+        closes
     }
 
     /// Closes foreign elements until HTML may stand here.
@@ -194,7 +213,12 @@ impl Foreign {
         let allows_html =
             |open: &Open| !open.is_foreign() || matches!(open.point, Point::Html | Point::MathText);
         let keep = self.stack.iter().rposition(allows_html).map_or(0, |at| at + 1);
-        self.stack.truncate(keep);
+        self.truncate(keep);
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.stack.truncate(len);
+        self.names.truncate(len);
     }
 
     fn push(&mut self, name: &str, namespace: Namespace, point: Point) {
@@ -202,7 +226,31 @@ impl Foreign {
             self.is_cut = true;
             return;
         }
-        self.stack.push(Open { name: hash(name), namespace, point });
+        let (at, below) = (self.stack.len(), self.stack.last());
+        let mut open = Open {
+            namespace,
+            point,
+            run: at + 1,
+            is_closed_in: false,
+            inner: below.map_or(0, |below| below.inner),
+        };
+        if open.is_border() {
+            open.inner = at + 1;
+        }
+        if open.is_foreign() {
+            open.run = below.map_or(0, |below| below.run);
+            let is_below = below.is_some_and(|below| below.is_foreign() && below.is_closed_in);
+            open.is_closed_in = is_below || open.is_border();
+        }
+        self.stack.push(open);
+        self.names.push(hash(name));
+    }
+}
+
+fn place(tag: Tag, name: &str) -> usize {
+    match tag {
+        Tag::Other => Tag::COUNT + hash(name) as usize % (AROUND - Tag::COUNT),
+        _ => tag as usize,
     }
 }
 

@@ -18,6 +18,7 @@ use crate::{Limits, Via};
 pub(super) struct Finder<'l> {
     links: Links,
     limits: &'l Limits,
+    has_background: bool,
     /// Buffers for decoded values, so that no link allocates.
     value: String,
     rel: String,
@@ -26,8 +27,8 @@ pub(super) struct Finder<'l> {
 
 impl<'l> Finder<'l> {
     pub fn new(limits: &'l Limits) -> Self {
-        let buffer = String::new;
-        Self { links: Links::default(), limits, value: buffer(), rel: buffer(), alt: buffer() }
+        let (value, rel, alt) = (String::new(), String::new(), String::new());
+        Self { links: Links::default(), limits, has_background: false, value, rel, alt }
     }
 
     pub fn links_mut(&mut self) -> &mut Links {
@@ -113,18 +114,19 @@ impl<'l> Finder<'l> {
             Tag::Object => {
                 self.attribute(Via::Embed, attributes.get(Attr::Data));
             }
-            Tag::Body
-            | Tag::Table
-            | Tag::Thead
-            | Tag::Tbody
-            | Tag::Tfoot
-            | Tag::Tr
-            | Tag::Td
-            | Tag::Th => {
+            Tag::Body => self.background(attributes),
+            Tag::Table | Tag::Thead | Tag::Tbody | Tag::Tfoot | Tag::Tr | Tag::Td | Tag::Th => {
                 self.attribute(Via::Embed, attributes.get(Attr::Background));
             }
             _ => {}
         }
+    }
+
+    /// A second `body` adds only what the first has not.
+    fn background(&mut self, attributes: &Attributes<'_>) {
+        let raw = attributes.get(Attr::Background).filter(|_| !self.has_background);
+        self.has_background |= raw.is_some();
+        self.attribute(Via::Embed, raw);
     }
 
     fn image_button(&mut self, attributes: &Attributes<'_>) {

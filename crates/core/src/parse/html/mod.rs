@@ -234,8 +234,9 @@ impl<'i, 'l> Reader<'i, 'l> {
         }
     }
 
+    /// A page may say as many things to robots as it may have links.
     fn has_room_for_robots(&self) -> bool {
-        (self.page.robots_meta.len() as u64) < self.limits.page_nesting_max
+        (self.page.robots_meta.len() as u64) < self.limits.page_links_max
     }
 
     fn attribute(&mut self, raw: &str) {
@@ -255,7 +256,7 @@ impl<'i, 'l> Reader<'i, 'l> {
 }
 
 /// The text with its references decoded, borrowed where there are none.
-fn decoded<'t>(text: Text<'t>, buffer: &'t mut String) -> &'t str {
+pub(super) fn decoded<'t>(text: Text<'t>, buffer: &'t mut String) -> &'t str {
     let source = text.source.as_bytes();
     if !text.references || memchr::memchr2(b'&', 0, source).is_none() {
         return text.source;

@@ -56,7 +56,7 @@ names! {
         Keygen = "keygen", Legend = "legend", Li = "li", Link = "link", Listing = "listing",
         Main = "main", Malignmark = "malignmark", Marquee = "marquee", Math = "math", Menu = "menu",
         Meta = "meta", Mglyph = "mglyph", Mi = "mi", Mn = "mn", Mo = "mo", Ms = "ms", Mtext = "mtext",
-        Nav = "nav", Nobr = "nobr", Noembed = "noembed", Noframes = "noframes", Object = "object",
+        Nav = "nav", Nobr = "nobr", Noscript = "noscript", Noembed = "noembed", Noframes = "noframes", Object = "object",
         Ol = "ol", Optgroup = "optgroup", Option = "option", P = "p", Param = "param",
         Plaintext = "plaintext", Pre = "pre", Q = "q", Ruby = "ruby", S = "s", Samp = "samp",
         Script = "script", Search = "search", Section = "section", Select = "select", Small = "small",
@@ -71,7 +71,7 @@ names! {
 names! {
     /// An attribute's name.
     Attr {
-        Alt = "alt", Background = "background", Cite = "cite", Color = "color", Content = "content",
+        Alt = "alt", Background = "background", Charset = "charset", Cite = "cite", Color = "color", Content = "content",
         Data = "data", Encoding = "encoding", Face = "face", Href = "href", HttpEquiv = "http-equiv",
         Imagesrcset = "imagesrcset", Lang = "lang", Longdesc = "longdesc", Name = "name",
         Poster = "poster", Rel = "rel", Size = "size", Src = "src", Srcset = "srcset",
@@ -103,6 +103,22 @@ impl Tag {
                 | Self::Source
                 | Self::Track
                 | Self::Wbr
+        )
+    }
+
+    /// Elements that may stand in a head.
+    pub fn is_of_head(self) -> bool {
+        matches!(
+            self,
+            Self::Html
+                | Self::Head
+                | Self::Title
+                | Self::Meta
+                | Self::Link
+                | Self::Base
+                | Self::Script
+                | Self::Style
+                | Self::Noscript
         )
     }
 

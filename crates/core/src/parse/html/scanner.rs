@@ -78,6 +78,11 @@ impl<'a> Scanner<'a> {
         self.tokens.attributes()
     }
 
+    /// Where in the source the last start tag begins.
+    pub fn tag_at(&self) -> usize {
+        self.tokens.tag_at()
+    }
+
     /// Whether this place is inside a `template`, which is no part of the document.
     pub fn in_template(&self) -> bool {
         self.templates > 0

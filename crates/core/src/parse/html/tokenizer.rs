@@ -74,13 +74,14 @@ pub(in crate::parse) struct Tokenizer<'a> {
     source: &'a str,
     at: usize,
     mode: Mode,
+    tag_at: usize,
     attributes: Attributes<'a>,
 }
 
 impl<'a> Tokenizer<'a> {
     pub fn new(source: &'a str) -> Self {
         let attributes = Attributes { present: 0, values: [""; Attr::COUNT] };
-        Self { source, at: 0, mode: Mode::Data, attributes }
+        Self { source, at: 0, mode: Mode::Data, tag_at: 0, attributes }
     }
 
     /// Changes how the source is read; for the tree's rules to call after a start tag.
@@ -91,6 +92,11 @@ impl<'a> Tokenizer<'a> {
     /// Attributes of the start tag that `next` gave last.
     pub fn attributes(&self) -> &Attributes<'a> {
         &self.attributes
+    }
+
+    /// Where the last start tag begins.
+    pub fn tag_at(&self) -> usize {
+        self.tag_at
     }
 
     /// The next token. `cdata` tells whether `<![CDATA[` counts here, as it does in foreign content.
@@ -145,6 +151,7 @@ impl<'a> Tokenizer<'a> {
     }
 
     fn start_tag(&mut self) -> Option<Token<'a>> {
+        self.tag_at = self.at;
         let name = self.name(1);
         self.attributes.present = 0;
         let attributes = &mut self.attributes;
