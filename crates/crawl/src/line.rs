@@ -14,6 +14,7 @@ use larm_core::workbench::End;
 use larm_core::{Failure, FailureClass, Limits, Millis, Outcome};
 use tokio::sync::mpsc;
 
+use crate::change::Change;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::fetch::{BoxFuture, Fetch, Fetched, Guard, gunzip, retry_after_ms};
@@ -67,6 +68,8 @@ pub struct Read {
     pub outcome: Outcome,
     /// The parsed body.
     pub page: Option<Page>,
+    /// What kept the body from being decoded whole.
+    pub note: Option<&'static str>,
     /// Identity of the body.
     pub digest: Digested,
 }
@@ -135,8 +138,8 @@ impl Line {
         let outcome = outcome_of(lease, fetched);
         let digest = self.digest(&outcome, fetched)?;
         let readable = matches!(outcome, Outcome::Fetched { .. });
-        let page = readable.then(|| self.parse(lease, fetched));
-        Ok(Read { outcome, page, digest })
+        let (page, note) = readable.then(|| self.parse(lease, fetched)).unzip();
+        Ok(Read { outcome, page, note: note.flatten(), digest })
     }
 
     fn digest(&self, outcome: &Outcome, fetched: &Fetched) -> Result<Digested> {
@@ -151,7 +154,7 @@ impl Line {
         Ok(Digested { body: Some(body), same_as })
     }
 
-    fn parse(&self, lease: &Lease, fetched: &Fetched) -> Page {
+    fn parse(&self, lease: &Lease, fetched: &Fetched) -> (Page, Option<&'static str>) {
         let decoded = fetched.decoded(&self.limits);
         let is_sitemap = matches!(lease.errand(), Errand::Sitemap);
         let unpacked = is_sitemap.then(|| unpack_sitemap(&decoded.bytes, &self.limits)).flatten();
@@ -160,7 +163,8 @@ impl Line {
             content_type: fetched.content_type(),
             body: unpacked.as_deref().unwrap_or(&decoded.bytes),
         };
-        if is_sitemap { parse_sitemap(&input, &self.limits) } else { parse(&input, &self.limits) }
+        let parse = if is_sitemap { parse_sitemap } else { parse };
+        (parse(&input, &self.limits), decoded.note)
     }
 
     /// Steps 1 and 2 for everything that the answer leads to.
@@ -169,12 +173,12 @@ impl Line {
         lease: &Lease,
         fetched: &Fetched,
         page: &Option<Page>,
-    ) -> JudgedLinks {
+    ) -> Result<JudgedLinks> {
         let mut judged = JudgedLinks::default();
         if let Some(location) = redirect_of(fetched) {
-            self.judge_redirect(lease, location, &mut judged);
+            self.judge_redirect(lease, location, &mut judged)?;
         }
-        let Some(page) = page else { return judged };
+        let Some(page) = page else { return Ok(judged) };
         let nofollow = self.nofollow(fetched, page);
         let base = page.base.as_ref().unwrap_or(lease.url().as_url());
         let parent: Arc<str> = lease.url().as_str().into();
@@ -207,7 +211,7 @@ impl Line {
             }
             judged.facts.push(fact);
         }
-        judged
+        Ok(judged)
     }
 
     fn judge_link(
@@ -240,7 +244,12 @@ impl Line {
 
     /// A redirect is a link. One that leads a seed to another name of its own site takes the scope
     /// along: whoever asks for example.com wants what www.example.com has.
-    fn judge_redirect(&self, lease: &Lease, location: &str, judged: &mut JudgedLinks) {
+    fn judge_redirect(
+        &self,
+        lease: &Lease,
+        location: &str,
+        judged: &mut JudgedLinks,
+    ) -> Result<()> {
         let mut fact = LinkFact {
             to: location.to_owned(),
             via: Via::Redirect,
@@ -256,12 +265,12 @@ impl Line {
             Err(error) => {
                 judged.reject(&Reason::new(error.word(), error.to_string()), &mut fact);
                 judged.facts.push(fact);
-                return;
+                return Ok(());
             }
         };
         fact.to = target.to_string();
         if is_seed_chain(lease.item()) && target.site() == lease.url().site() {
-            self.rules.adopt_seed(&target);
+            self.adopt_seed(&target)?;
         }
         let redirects = u32::from(lease.item().redirects) + 1;
         let subject = Subject {
@@ -280,6 +289,16 @@ impl Line {
             }),
         }
         judged.facts.push(fact);
+        Ok(())
+    }
+
+    /// Takes one more seed into the scope, and into the log, so that later runs know it too.
+    fn adopt_seed(&self, url: &CrawlUrl) -> Result<()> {
+        if !self.rules.adopt_seed(url) {
+            return Ok(());
+        }
+        let change = Change::Seed(url.to_string());
+        self.frontier().changed(&change.log_key(), &change.log_value(), self.clock.now())
     }
 
     /// Which directive of the page forbids following its links.
@@ -382,7 +401,7 @@ impl Line {
 
     /// A fetch failed: try again later, or settle it as failed.
     pub async fn fail(&self, lease: Lease, failure: Failure) -> Result<()> {
-        let at = self.clock.now();
+        let at = self.clock.end();
         let end = End::Failed { class: failure.class, retry_after_ms: None };
         if failure.class.is_connection_level() {
             let back = Settlement { end, ..Settlement::unused(at, Fate::Back) };
@@ -426,7 +445,7 @@ impl Line {
         };
         let is_errand = matches!(fate, Fate::Errand);
         let reading = self.robots.read(permit.url(), hops, &answer, now);
-        let at = answer.as_ref().map_or(now, |fetched| fetched.ended);
+        let at = answer.as_ref().map_or_else(|_| self.clock.end(), |fetched| fetched.ended);
         let response_ms = answer.as_ref().map_or(0, |fetched| fetched.ended.since(fetched.started));
         let mut settlement = Settlement::unused(at, fate);
         settlement.end = End::Answered { response_ms };

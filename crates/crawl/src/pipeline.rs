@@ -55,9 +55,10 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
 }
 
 /// The second half of the line: from an answer to the archive.
-async fn keep(line: &Line, lease: Lease, fetched: Fetched) -> Result<()> {
-    let Read { outcome, page, digest } = line.read(&lease, &fetched)?;
-    let links = line.judge_links(&lease, &fetched, &page);
+async fn keep(line: &Line, lease: Lease, mut fetched: Fetched) -> Result<()> {
+    let Read { outcome, page, note, digest } = line.read(&lease, &fetched)?;
+    fetched.notes.extend(note);
+    let links = line.judge_links(&lease, &fetched, &page)?;
     let visit = line.visit(&lease, fetched, outcome, page, &links, digest.same_as);
     line.call_handler(&visit).await;
     line.submit(lease, visit, links, digest.body).await
