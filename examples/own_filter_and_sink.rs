@@ -24,10 +24,8 @@ impl Filter for NoViews {
     }
 
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
-        match subject.url.path() {
-            "/view" => Verdict::reject("no-views", "another view of a page".to_owned()),
-            _ => Verdict::Pass,
-        }
+        let is_view = subject.url.path() == "/view";
+        if is_view { Verdict::reject("no-views", "a view".to_owned()) } else { Verdict::Pass }
     }
 }
 
