@@ -597,8 +597,10 @@ impl Frontier for DiskFrontier {
     fn status(&self, now: Millis, hosts_max: usize) -> FrontierStatus {
         let waiting: Vec<_> =
             self.state.hosts.iter().filter(|(_, host)| host.waiting() > 0).collect();
-        let mut due: Vec<_> =
-            waiting.iter().map(|(key, host)| (host.ready_at(&self.state.pace).map(|(at, _)| at), **key)).collect();
+        let mut due: Vec<_> = waiting
+            .iter()
+            .map(|(key, host)| (host.ready_at(&self.state.pace).map(|(at, _)| at), **key))
+            .collect();
         if hosts_max < due.len() {
             due.select_nth_unstable(hosts_max);
             due.truncate(hosts_max);
