@@ -5,10 +5,12 @@
 //! told so rather than looked up as a host.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::CommandFactory;
 
 use crate::cli::Cli;
+use crate::exit::shell_word;
 use crate::near::nearest;
 
 /// Commands that are planned and not there yet.
@@ -37,6 +39,9 @@ pub fn meant(mut arguments: Vec<OsString>) -> Meant {
     if for_larm.contains(&first.as_str()) || is_command(&first) {
         return Meant::Arguments(arguments);
     }
+    if is_crawl(Path::new(&first)) {
+        return Meant::Mistake(about_directory(&first));
+    }
     if first.starts_with('-') || is_url(&first) {
         arguments.insert(1, "crawl".into());
         return Meant::Arguments(arguments);
@@ -47,6 +52,19 @@ pub fn meant(mut arguments: Vec<OsString>) -> Meant {
 /// Whether a word is meant as a URL.
 fn is_url(word: &str) -> bool {
     word.contains(['.', ':', '/']) || word == "localhost"
+}
+
+/// Whether there is a crawl directory of that name.
+fn is_crawl(path: &Path) -> bool {
+    path.is_dir() && larm_crawl::directory::identify(path).is_ok()
+}
+
+fn about_directory(dir: &str) -> String {
+    let dir = shell_word(dir);
+    format!(
+        "{dir} is a crawl directory, not a URL. To go on with it: larm resume {dir}\n\
+         To see how it stands: larm status {dir}"
+    )
 }
 
 fn commands() -> Vec<String> {
@@ -61,16 +79,15 @@ fn is_command(word: &str) -> bool {
 
 fn mistake(word: &str) -> String {
     let commands = commands();
-    let near = nearest(word, commands.iter().map(String::as_str));
-    let what = match near {
-        _ if PLANNED.contains(&word) => format!("`{word}` is not part of this version of larm."),
-        Some(near) => format!("`{word}` is no command. Did you mean `larm {near}`?"),
-        None => format!("`{word}` is neither a command nor a URL."),
+    let what = if PLANNED.contains(&word) {
+        format!("`{word}` is not part of this version of larm.")
+    } else if let Some(near) = nearest(word, commands.iter().map(String::as_str)) {
+        format!("`{word}` is no command. Did you mean `larm {near}`?")
+    } else {
+        let crawl = format!("To crawl a host of that name: larm http://{word}/ or larm {word}.com");
+        format!("`{word}` is neither a command nor a URL.\n{crawl}")
     };
-    format!(
-        "{what}\nCommands: {}\nTo crawl a host of that name: larm http://{word}/ or larm {word}.com",
-        commands.join(", ")
-    )
+    format!("{what}\nCommands: {}", commands.join(", "))
 }
 
 #[cfg(test)]
@@ -101,6 +118,16 @@ mod tests {
             assert_eq!(meant(words(typed)), Meant::Arguments(words(expected)), "{typed}");
         }
         assert_eq!(meant(words("larm")), Meant::Nothing);
+    }
+
+    #[test]
+    fn a_crawl_directory_is_not_taken_for_a_host() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path().join("example.com.larm");
+        drop(larm_crawl::directory::Directory::open(&dir).unwrap());
+        let arguments = vec!["larm".into(), dir.into_os_string()];
+        let Meant::Mistake(text) = meant(arguments) else { panic!("taken for a URL") };
+        assert!(text.contains("larm resume"), "{text}");
     }
 
     #[test]

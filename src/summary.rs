@@ -57,7 +57,9 @@ impl Report<'_> {
     fn write(&self, out: &mut String) -> std::fmt::Result {
         let summary = self.summary;
         writeln!(out, "{}", self.paint.bold(&self.headline()))?;
-        self.row(out, "pages", &pages(summary))?;
+        let counted = self.handle.status(0).frontier.totals.answered;
+        let sitemaps = (summary.fetched + summary.redirects).saturating_sub(counted);
+        self.row(out, "pages", &pages(summary, sitemaps))?;
         self.row(out, "statuses", &listed(&summary.statuses))?;
         self.row(out, "skipped", &self.skipped())?;
         self.row(out, "failed", &listed(&summary.failed))?;
@@ -111,10 +113,11 @@ impl Report<'_> {
         if more > 0 {
             parts.push(format!("{more} more reasons"));
         }
-        if summary.denied > 0 {
-            parts.insert(0, human::counted(summary.denied, "URL", "URLs") + " by robots.txt");
-        }
-        if reasons.is_empty() { parts.join(", ") } else { format!("links: {}", parts.join(", ")) }
+        let links =
+            if parts.is_empty() { None } else { Some(format!("links: {}", parts.join(", "))) };
+        let denied = human::counted(summary.denied, "URL", "URLs") + " by robots.txt";
+        let denied = (summary.denied > 0).then_some(denied);
+        denied.into_iter().chain(links).collect::<Vec<_>>().join("; ")
     }
 
     fn received(&self) -> String {
@@ -220,9 +223,11 @@ impl Report<'_> {
     }
 }
 
-fn pages(summary: &Summary) -> String {
-    let mut text = human::counted(summary.fetched, "page", "pages");
+/// Sitemaps are counted apart, as `--max-pages` does.
+fn pages(summary: &Summary, sitemaps: u64) -> String {
+    let mut text = human::counted(summary.fetched.saturating_sub(sitemaps), "page", "pages");
     let more = [
+        (sitemaps, "sitemap", "sitemaps"),
         (summary.redirects, "redirect", "redirects"),
         (summary.duplicates, "copy of another page", "copies of other pages"),
     ];
@@ -285,6 +290,13 @@ mod tests {
         assert_eq!(exit_of(&summary(State::Finished, 0)), Exit::NothingFetched);
         assert_eq!(exit_of(&summary(State::Limit, 3)), Exit::Limit);
         assert_eq!(exit_of(&summary(State::Stopped, 3)), Exit::Interrupted);
+    }
+
+    #[test]
+    fn sitemaps_are_no_pages() {
+        let summary = Summary { fetched: 33, redirects: 1, ..Summary::default() };
+        assert_eq!(pages(&summary, 3), "30 pages, 3 sitemaps, 1 redirect");
+        assert_eq!(pages(&summary, 0), "33 pages, 1 redirect");
     }
 
     #[test]

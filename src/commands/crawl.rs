@@ -20,6 +20,9 @@ pub fn crawl(args: CrawlArgs) -> Result<Exit> {
     let mut config = gather(&args, &console)?;
     tell_skipped(&config, &console);
     let dir = directory_of(&config)?;
+    if !dry_run {
+        refuse_if_in_use(&dir)?;
+    }
     if fresh && !dry_run {
         set_aside(&dir, &console)?;
     }
@@ -27,7 +30,7 @@ pub fn crawl(args: CrawlArgs) -> Result<Exit> {
         go_on_from(&mut config, earlier, &dir, &console)?;
     }
     if config.seeds.is_empty() {
-        return Err(usage("nothing to crawl: name a URL, or a file of them with -i"));
+        return Err(nothing_to_crawl(&config));
     }
     consent::check(&config)?;
     if dry_run {
@@ -66,11 +69,20 @@ fn gather(args: &CrawlArgs, console: &Console) -> Result<Config> {
 }
 
 fn directory_of(config: &Config) -> Result<PathBuf> {
-    config.directory().ok_or_else(|| {
-        usage(
-            "nothing to crawl: name a URL, or a file of them with -i, or a crawl directory with -o",
+    config.directory().ok_or_else(|| nothing_to_crawl(config))
+}
+
+/// `--jsonl example.com` takes the URL for its file: easy to type, hard to see.
+fn nothing_to_crawl(config: &Config) -> anyhow::Error {
+    let taken = config.settings.jsonl.as_deref().filter(|path| !file::is_dash(path));
+    let hint = taken.map(|path| {
+        let path = path.display();
+        format!(
+            " (`{path}` was taken for the file of --jsonl; put the URL first, or write --jsonl=-)"
         )
-    })
+    });
+    let hint = hint.unwrap_or_default();
+    usage(format!("nothing to crawl: name a URL, or a file of them with -i{hint}"))
 }
 
 fn tell_skipped(config: &Config, console: &Console) {
@@ -107,19 +119,23 @@ fn tell_changes(earlier: &Config, config: &Config, dir: &Path, console: &Console
     Ok(())
 }
 
+/// Whoever runs there has the say.
+fn refuse_if_in_use(dir: &Path) -> Result<()> {
+    if !directory::in_use(dir) {
+        return Ok(());
+    }
+    let dir = shown(dir);
+    Err(usage(format!(
+        "{dir} is in use by another larm; `larm status {dir}` shows it, `larm stop {dir}` ends it"
+    )))
+}
+
 /// Renames an existing crawl directory, so that nothing is ever deleted.
 fn set_aside(dir: &Path, console: &Console) -> Result<()> {
     if !dir.exists() {
         return Ok(());
     }
     directory::identify(dir)?;
-    if directory::in_use(dir) {
-        return Err(usage(format!(
-            "{} is in use by another larm; end it first: larm stop {}",
-            dir.display(),
-            shown(dir)
-        )));
-    }
     let name = |number: u32| PathBuf::from(format!("{}.old-{number}", dir.display()));
     let aside = (1..).map(name).find(|path| !path.exists()).expect("numbers do not run out");
     std::fs::rename(dir, &aside)

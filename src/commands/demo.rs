@@ -16,6 +16,8 @@ use crate::exit::{Exit, shell_word, shown};
 
 /// The web is our own, and small: a short pause is enough to see how it goes.
 const DELAY_MS: u64 = 100;
+/// Far enough for every page; the calendar, which goes on for years, is left early.
+const DEPTH: u32 = 8;
 
 /// Crawls it.
 pub fn demo(args: &DemoArgs) -> Result<Exit> {
@@ -38,6 +40,7 @@ fn settings(site: &TestSite) -> Settings {
         seeds: site.seeds(),
         scope: Some(ScopeMode::Any),
         delay: Some(Time(DELAY_MS)),
+        depth: Some(DEPTH),
         resolve: rules.map(|(name, port, address)| format!("{name}:{port}:{address}")).collect(),
         ..Settings::default()
     }

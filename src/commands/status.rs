@@ -5,10 +5,13 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
+use larm_core::Millis;
 use larm_crawl::control::{Request, ask};
+use larm_crawl::frontier::FrontierStatus;
 use larm_crawl::store::summary::State;
 use larm_crawl::{Phase, Status, Summary, directory};
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::cli::StatusArgs;
 use crate::exit::{Exit, shown};
@@ -25,14 +28,14 @@ pub fn status(args: &StatusArgs) -> Result<Exit> {
     directory::identify(&args.dir)?;
     let request = Request::Status { hosts: HOSTS_MAX };
     let answer = super::block_on(async { Ok(ask(&args.dir, request).await?) })?;
-    let live: Option<Status> = answer.map(serde_json::from_value).transpose()?;
+    let live = answer.as_ref().map(read_status).transpose()?;
     let busy = live.is_some() || directory::in_use(&args.dir);
     let path = args.dir.join("summary.json");
     let kept = if path.exists() { Some(Summary::read(&path)?) } else { None };
     let word = word(live.as_ref(), kept.as_ref(), busy);
     let text = if args.json {
         let whole = json!({
-            "dir": args.dir, "running": busy, "state": word, "status": live, "summary": kept,
+            "dir": args.dir, "running": busy, "state": word, "status": answer, "summary": kept,
         });
         serde_json::to_string_pretty(&whole)?
     } else {
@@ -40,6 +43,30 @@ pub fn status(args: &StatusArgs) -> Result<Exit> {
     };
     writeln!(std::io::stdout(), "{}", text.trim_end())?;
     Ok(Exit::Done)
+}
+
+/// The part of a status that is not the frontier's.
+#[derive(Deserialize)]
+struct Own {
+    at: Millis,
+    phase: Phase,
+    in_flight: u64,
+    pages_per_second: f64,
+    bytes_per_second: f64,
+}
+
+/// Reads the answer of a running crawl in two parts: serde cannot read maps with numbers as keys, such
+/// as the statuses, through a flattened field.
+fn read_status(answer: &Value) -> Result<Status> {
+    let own = Own::deserialize(answer)?;
+    Ok(Status {
+        at: own.at,
+        phase: own.phase,
+        in_flight: own.in_flight,
+        pages_per_second: own.pages_per_second,
+        bytes_per_second: own.bytes_per_second,
+        frontier: FrontierStatus::deserialize(answer)?,
+    })
 }
 
 /// One word for where it stands. A summary that says "running" with nobody there was left by a kill.
@@ -124,4 +151,40 @@ fn write_kept(out: &mut String, kept: &Summary) -> std::fmt::Result {
         human::counted(kept.warc_files, "file", "files")
     )?;
     writeln!(out, "  started {}, last seen {}", kept.started, kept.ended)
+}
+
+#[cfg(test)]
+mod tests {
+    use larm_crawl::frontier::{HostStatus, Standing, Totals};
+
+    use super::*;
+
+    #[test]
+    fn the_status_of_a_running_crawl_can_be_read_back() {
+        let totals = Totals { statuses: [(200, 7)].into(), ..Totals::default() };
+        let standing = Standing::Fetching { url: "http://h/".to_owned() };
+        let host = HostStatus { host: "h".to_owned(), waiting: 1, answered: 2, standing };
+        let frontier =
+            FrontierStatus { totals, waiting: 3, leased: 1, hosts_waiting: 1, hosts: vec![host] };
+        let status = Status {
+            at: Millis(1),
+            phase: Phase::Running,
+            in_flight: 1,
+            pages_per_second: 0.5,
+            bytes_per_second: 2.0,
+            frontier,
+        };
+        let back = read_status(&serde_json::to_value(&status).unwrap()).unwrap();
+        assert_eq!(back.frontier.totals.statuses.get(&200), Some(&7));
+        assert_eq!(back.phase, Phase::Running);
+    }
+
+    #[test]
+    fn a_crawl_that_was_killed_is_interrupted() {
+        let kept = |state| Summary { state, ..Summary::default() };
+        assert_eq!(word(None, Some(&kept(State::Running)), false), "interrupted");
+        assert_eq!(word(None, Some(&kept(State::Running)), true), "running");
+        assert_eq!(word(None, Some(&kept(State::Finished)), false), "finished");
+        assert_eq!(word(None, None, false), "interrupted");
+    }
 }

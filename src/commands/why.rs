@@ -124,12 +124,17 @@ pub fn outcome_in_words(outcome: &Outcome) -> String {
 /// The rule that said no: as the link log has it, since it may depend on where the link was found.
 fn unknown(rejected_by: Option<&str>, links: &[InLink]) -> String {
     let logged = links.iter().map(|link| link.verdict.as_str());
-    let mut logged = logged.filter(|verdict| !matches!(*verdict, "new" | "seen"));
+    let mut logged = logged.filter(|verdict| !is_accepted(verdict));
     match (logged.next(), rejected_by) {
         (Some(verdict), _) => verdict.to_owned(),
         (None, Some(rule)) => rule.to_owned(),
         (None, None) => "no page that was fetched links to it".to_owned(),
     }
+}
+
+/// Whether a verdict of the link log is no objection.
+fn is_accepted(verdict: &str) -> bool {
+    matches!(verdict, "ok" | "new" | "seen")
 }
 
 fn is_denied(stand: &Stand) -> bool {
@@ -149,7 +154,9 @@ fn linked_from(links: &[InLink]) -> Vec<String> {
             "" => format!("({})", link.via),
             text => format!("“{}”", human::cut(text, 60)),
         };
-        format!("  {} {text}: {}", link.from, link.verdict)
+        let objection = Some(&link.verdict).filter(|verdict| !is_accepted(verdict));
+        let objection = objection.map(|verdict| format!(": {verdict}")).unwrap_or_default();
+        format!("  {} {text}{objection}", link.from)
     });
     std::iter::once(format!("{count} to it, from")).chain(shown).collect()
 }
@@ -213,7 +220,7 @@ mod tests {
     #[test]
     fn the_link_log_knows_best_why_a_url_is_not_there() {
         let scope = "scope: another host";
-        assert_eq!(unknown(Some("depth: too far"), &[link("seen"), link(scope)]), scope);
+        assert_eq!(unknown(Some("depth: too far"), &[link("ok"), link(scope)]), scope);
         assert_eq!(unknown(Some("depth: too far"), &[]), "depth: too far");
         assert!(unknown(None, &[]).contains("no page"));
     }

@@ -69,7 +69,7 @@ pub struct Settings {
 
     /// Fetch what pages embed: images, styles, scripts, fonts [default: no]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
-        value_name = "BOOL", help_heading = "What to crawl")]
+        value_name = "BOOL", hide_possible_values = true, help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assets: Option<bool>,
 
@@ -85,7 +85,7 @@ pub struct Settings {
 
     /// Sort the parameters of queries, so that their order makes no other URL [default: no]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
-        value_name = "BOOL", help_heading = "What to crawl")]
+        value_name = "BOOL", hide_possible_values = true, help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sort_query: Option<bool>,
 
@@ -146,13 +146,13 @@ pub struct Settings {
 
     /// Fetch what robots.txt forbids; for your own sites
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
-        value_name = "BOOL", help_heading = "How to ask")]
+        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore_robots: Option<bool>,
 
     /// You may treat these sites as you like: goes with --ignore-robots and --delay 0
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
-        value_name = "BOOL", help_heading = "How to ask")]
+        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub i_own_this_site: Option<bool>,
 
@@ -168,7 +168,7 @@ pub struct Settings {
 
     /// Accept any TLS certificate; for your own machines
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
-        value_name = "BOOL", help_heading = "How to ask")]
+        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub insecure: Option<bool>,
 

@@ -31,13 +31,21 @@ fn a_hostile_web_of_a_hundred_hosts_is_covered_without_a_forbidden_request() {
     let audit = world.audit();
     let few = |list: &[String]| list.iter().take(5).cloned().collect::<Vec<_>>();
     println!("missing {} {:?}", audit.coverage.missing.len(), few(&audit.coverage.missing));
-    println!("overlap {} {:?}", audit.overlap.len(), audit.overlap.iter().take(5).collect::<Vec<_>>());
+    println!(
+        "overlap {} {:?}",
+        audit.overlap.len(),
+        audit.overlap.iter().take(5).collect::<Vec<_>>()
+    );
     println!("forbidden {:?}", few(&audit.forbidden));
     println!("actions {:?}", few(&audit.forbidden_actions));
     println!("extra {} {:?}", audit.coverage.extra.len(), few(&audit.coverage.extra));
     println!("nofollowed {:?}", few(&audit.coverage.nofollowed));
     println!("impatient {:?}", few(&audit.impatient));
-    println!("trapped {} {:?}", audit.coverage.trapped.len(), audit.coverage.trapped.iter().take(3).collect::<Vec<_>>());
+    println!(
+        "trapped {} {:?}",
+        audit.coverage.trapped.len(),
+        audit.coverage.trapped.iter().take(3).collect::<Vec<_>>()
+    );
     assert_eq!(audit.coverage.missing, Vec::<String>::new());
     assert_eq!(audit.overlap, vec![]);
     assert_eq!(audit.forbidden, Vec::<String>::new());

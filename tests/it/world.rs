@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use larm_core::scope::ScopeMode;
 use larm_core::url::{UrlRules, seed};
+use larm_core::workbench::Pace;
 use larm_crawl::{Crawl, Plan, Summary};
 use larm_testsite::{Audit, TestSite, WebPlan};
-use larm_core::workbench::Pace;
-use larm_core::scope::ScopeMode;
 
 pub struct World {
     pub site: TestSite,

@@ -6,10 +6,11 @@ use anyhow::Result;
 use data_encoding::{BASE64, BASE64_NOPAD};
 use larm_core::Limits;
 use larm_core::parse::{Input, LinkRef, Page, markdown, parse};
-use larm_core::url::{UrlRules, canonicalise, resolve};
+use larm_core::url::{canonicalise, resolve};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::url::RULES;
 use crate::cli::InspectPage;
 use crate::exit::usage;
 use crate::human;
@@ -40,9 +41,7 @@ pub fn answer(question: Question, limits: &Limits) -> Value {
 /// Everything that larm reads in a body, as JSON.
 pub fn facts(input: &Input<'_>, limits: &Limits) -> Value {
     let page = parse(input, limits);
-    let rules = UrlRules::default();
-    let links: Vec<Value> =
-        page.links().map(|link| link_fact(input, &page, link, &rules)).collect();
+    let links: Vec<Value> = page.links().map(|link| link_fact(input, &page, link)).collect();
     json!({
         "title": page.title,
         "lang": page.lang,
@@ -51,16 +50,16 @@ pub fn facts(input: &Input<'_>, limits: &Limits) -> Value {
         "text": page.text,
         "markdown": markdown(input, limits),
         "meta_robots": meta_robots(&page),
-        "canonical": page.canonical.as_deref().and_then(|href| target(input, &page, href, &rules)),
+        "canonical": page.canonical.as_deref().and_then(|href| target(input, &page, href)),
         "description": page.description,
         "kind": page.kind.word(),
         "notes": page.notes.iter().map(|note| note.word()).collect::<Vec<_>>(),
     })
 }
 
-fn link_fact(input: &Input<'_>, page: &Page, link: LinkRef<'_>, rules: &UrlRules) -> Value {
+fn link_fact(input: &Input<'_>, page: &Page, link: LinkRef<'_>) -> Value {
     json!({
-        "url": target(input, page, link.target, rules),
+        "url": target(input, page, link.target),
         "text": link.text,
         "rel": link.rel,
         "via": link.via,
@@ -69,11 +68,11 @@ fn link_fact(input: &Input<'_>, page: &Page, link: LinkRef<'_>, rules: &UrlRules
 }
 
 /// Canonical where it can be crawled, else resolved, else nothing.
-fn target(input: &Input<'_>, page: &Page, href: &str, rules: &UrlRules) -> Option<String> {
+fn target(input: &Input<'_>, page: &Page, href: &str) -> Option<String> {
     let base = page.base.as_ref().unwrap_or(input.url);
     let resolved = resolve(href, Some(base), Some(page.encoding())).ok()?;
     let plain = resolved.to_string();
-    Some(canonicalise(resolved, rules).map_or(plain, |url| url.to_string()))
+    Some(canonicalise(resolved, &RULES).map_or(plain, |url| url.to_string()))
 }
 
 /// What the page says to robots of any name.
@@ -87,7 +86,7 @@ fn meta_robots(page: &Page) -> Option<String> {
 pub fn show(args: &InspectPage) -> Result<()> {
     let body = super::read(args.file.as_deref().expect("clap asks for a file or --jsonl"))?;
     let text = args.url.as_deref().expect("clap asks for a URL or --jsonl");
-    let url = larm_core::url::seed(text, &UrlRules::default())
+    let url = larm_core::url::seed(text, &RULES)
         .map_err(|error| usage(format!("--url `{text}`: {error}")))?;
     let limits = Limits::default();
     let input =
@@ -111,10 +110,9 @@ pub fn show(args: &InspectPage) -> Result<()> {
     for note in &page.notes {
         writeln!(out, "  note      {}", note.word())?;
     }
-    let rules = UrlRules::default();
     writeln!(out, "{}", human::counted(page.link_count() as u64, "link", "links"))?;
     for link in page.links() {
-        let to = target(&input, &page, link.target, &rules);
+        let to = target(&input, &page, link.target);
         let to = to.unwrap_or_else(|| format!("{} (cannot be resolved)", link.target));
         writeln!(out, "  {:<9} {to}  {}", link.via.word(), human::cut(link.text, 60))?;
     }

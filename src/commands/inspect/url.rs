@@ -1,6 +1,7 @@
 //! `larm inspect url`: the canonical form of a URL, and everything derived from it.
 
 use std::io::Write;
+use std::sync::LazyLock;
 
 use anyhow::Result;
 use larm_core::Limits;
@@ -9,6 +10,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::cli::InspectUrl;
+
+/// The default rules, made once for a million lines.
+pub static RULES: LazyLock<UrlRules> = LazyLock::new(UrlRules::default);
 
 /// A line of `--jsonl`. Without a base the URL must be absolute, as a link on a page would have to be.
 #[derive(Deserialize)]
@@ -19,8 +23,7 @@ pub struct Question {
 
 /// Answers a line.
 pub fn answer(question: Question, _: &Limits) -> Value {
-    let rules = UrlRules::default();
-    match link(&question.url, question.base.as_deref(), &rules) {
+    match link(&question.url, question.base.as_deref(), &RULES) {
         Ok(url) => known(&url),
         Err(error) => json!({
             "url": null, "error": error.to_string(), "host": null, "site": null, "surt": null,
@@ -47,12 +50,11 @@ fn link(text: &str, base: Option<&str>, rules: &UrlRules) -> Result<CrawlUrl, Ur
 
 /// Prints URLs for people: as seeds, or as links where there is a base.
 pub fn show(args: &InspectUrl) -> Result<()> {
-    let rules = UrlRules::default();
     let mut out = std::io::stdout().lock();
     for text in &args.urls {
         let url = match &args.base {
-            Some(base) => link(text, Some(base), &rules),
-            None => seed(text, &rules),
+            Some(base) => link(text, Some(base), &RULES),
+            None => seed(text, &RULES),
         };
         match url {
             Ok(url) => {

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     fn body(head: &str, payload: &[u8]) -> Vec<u8> {
-        archived_body(head.as_bytes(), payload, &Limits::default()).body.into_owned()
+        archived_body(head.as_bytes(), payload, &Limits::default()).bytes.into_owned()
     }
 
     #[test]

@@ -15,7 +15,7 @@ use larm_core::parse::{Input, Page, parse, parse_sitemap};
 use larm_core::scope::{Subject, Verdict};
 use larm_core::url::{self, CrawlUrl};
 use larm_core::{Failure, FailureClass, Limits, Millis, Outcome};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use crate::clock::Clock;
 use crate::error::Result;
@@ -50,6 +50,8 @@ pub struct Line {
     pub encoders: Encoders,
     /// The writer's inbox.
     pub writer: mpsc::Sender<Job>,
+    /// Wakes the engine.
+    pub wake: Arc<Notify>,
     /// The library user's handler.
     pub handler: Option<PageHandler>,
     /// Product token, for robots directives.
@@ -112,7 +114,11 @@ impl Line {
     /// Step 7.
     pub async fn fetch(&self, permit: &Permit) -> Result<Fetched, Failure> {
         let host = permit.lease().host();
-        let sent = move |at: Millis| self.frontier().sent(host, at);
+        // From here on other hosts of the address have a time to wait for: the engine must hear of it.
+        let sent = move |at: Millis| {
+            self.frontier().sent(host, at);
+            self.wake.notify_one();
+        };
         self.fetcher.fetch(permit, &sent).await
     }
 
