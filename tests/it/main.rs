@@ -5,5 +5,14 @@
 //! how long something took at most, since the machine may be busy.
 
 mod coverage;
+mod explain;
+mod hand;
+mod kept;
+mod library;
+mod limits;
+mod politeness;
+mod resume;
+mod safety;
+mod seeds;
 mod tidy;
 mod world;
