@@ -228,6 +228,19 @@ fn links_between_pages_lead_somewhere() {
     assert_tidy(complaints);
 }
 
+/// What README.md shows of the library is its doc test, which is compiled.
+#[test]
+fn the_code_of_the_readme_is_a_doc_test() {
+    let (page, library) = (read("README.md"), read("crates/crawl/src/lib.rs"));
+    let lines: BTreeSet<&str> =
+        library.lines().filter_map(|line| line.strip_prefix("//! ")).collect();
+    let blocks = page.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let shown: Vec<&str> = blocks.flat_map(str::lines).filter(|line| !line.is_empty()).collect();
+    assert!(!shown.is_empty(), "README.md shows no code");
+    let strange = shown.iter().filter(|line| !lines.contains(**line));
+    assert_tidy(strange.map(|line| format!("README.md: no doc test has `{line}`")).collect());
+}
+
 /// Whether a word in a page is a path from the root of the repository.
 fn is_path(word: &str) -> bool {
     let tops = ["crates/", "src/", "tests/", "docs/", "examples/", "scripts/"];
