@@ -1,4 +1,8 @@
 //! One integration binary against the hostile test web: one module per promise of the README.
+//!
+//! Every test puts up its own web on loopback and crawls into its own temporary directory, so that all
+//! of them can run at the same time. Nothing sleeps: tests wait for what they are about. No test asks
+//! how long something took at most, since the machine may be busy.
 
 mod coverage;
 mod tidy;

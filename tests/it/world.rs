@@ -1,16 +1,23 @@
-//! A test web with a crawl directory beside it, and the plan that joins them.
+//! A test web with a crawl directory beside it, the plan that joins them, and ways to run it.
 
-use std::path::{Path, PathBuf};
+use std::fmt::Debug;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use larm_core::scope::ScopeMode;
-use larm_core::url::{UrlRules, seed};
+use larm_core::url::{CrawlUrl, UrlRules, seed};
 use larm_core::workbench::Pace;
-use larm_crawl::{Crawl, Plan, Summary};
+use larm_crawl::fetch::ResolveRule;
+use larm_crawl::{Crawl, Handle, Plan, Result, Summary};
 use larm_testsite::{Audit, TestSite, WebPlan};
+use tempfile::TempDir;
+use tokio::sync::Notify;
 
+/// A web that is served, and an empty place to crawl it into.
 pub struct World {
     pub site: TestSite,
-    pub temp: tempfile::TempDir,
+    temp: TempDir,
 }
 
 impl World {
@@ -19,55 +26,156 @@ impl World {
         Self { site, temp: tempfile::tempdir().expect("a temporary directory") }
     }
 
+    /// The crawl directory.
     pub fn dir(&self) -> PathBuf {
         self.temp.path().join("web.larm")
     }
 
+    /// Another crawl directory, beside the first.
+    pub fn dir_named(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
     /// All hosts of the web, no delay, short patience.
     pub fn plan(&self) -> Plan {
-        let seeds = self.site.seeds();
-        let seeds = seeds.iter().map(|text| seed(text, &UrlRules::default()).expect("a seed"));
-        let mut plan = Plan::new(self.dir(), seeds.collect());
+        let mut plan = patient_plan(self.dir(), self.site.seeds().iter().map(|text| url(text)));
         plan.selection.scope = ScopeMode::Any;
-        plan.allow_private = vec!["127.1.0.0/16".parse().expect("a network")];
+        plan.allow_private = vec!["127.0.0.0/8".parse().expect("a network")];
         plan.pace = Pace { delay_ms: 0, address_gap_ms: 0, ..Pace::default() };
         plan.resolve = self.resolve();
-        plan.limits.host_chances_ms_max = 4_000;
-        plan.limits.host_back_off_ms_max = 1_000;
-        plan.limits.first_byte_ms_max = 2_000;
-        plan.limits.connect_ms_max = 2_000;
-        plan.limits.fetch_ms_max = 3_000;
         plan
     }
 
-    fn resolve(&self) -> Vec<larm_crawl::fetch::ResolveRule> {
+    /// The names of the web's hosts, as `--resolve` has them.
+    pub fn resolve_flags(&self) -> Vec<String> {
         let rules = self.site.resolve_rules();
-        rules.iter().map(|(n, p, a)| format!("{n}:{p}:{a}").parse().expect("a rule")).collect()
+        rules.iter().map(|(name, port, address)| format!("{name}:{port}:{address}")).collect()
     }
 
+    fn resolve(&self) -> Vec<ResolveRule> {
+        self.resolve_flags().iter().map(|rule| rule.parse().expect("a rule")).collect()
+    }
+
+    /// What the web's own log says about the crawl.
     pub fn audit(&self) -> Audit {
-        Audit::of(&self.site.truth(), &self.site.requests())
+        self.site.audit()
+    }
+
+    /// Pages, robots.txt aside, that were asked for so far.
+    pub fn pages_asked(&self) -> usize {
+        let requests = self.site.requests();
+        requests.iter().filter(|request| !request.path.starts_with("/robots")).count()
     }
 }
 
+/// A plan for hosts on loopback, which answer at once or never: no test waits for an hour.
+pub fn patient_plan(dir: PathBuf, seeds: impl Iterator<Item = CrawlUrl>) -> Plan {
+    let mut plan = Plan::new(dir, seeds.collect());
+    plan.limits.host_chances_ms_max = 4_000;
+    plan.limits.host_back_off_ms_max = 1_000;
+    plan.limits.first_byte_ms_max = 2_000;
+    plan.limits.connect_ms_max = 2_000;
+    plan.limits.fetch_ms_max = 3_000;
+    plan
+}
+
+/// The canonical URL of a text.
+pub fn url(text: &str) -> CrawlUrl {
+    seed(text, &UrlRules::default()).expect("a URL")
+}
+
+/// Crawls to the end.
 pub fn crawl(plan: Plan) -> Summary {
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    runtime.block_on(async {
+    run(Crawl::new(plan)).expect("the crawl ends well")
+}
+
+/// Runs a crawl of the library user's own making to its end, whatever that is.
+pub fn run(crawl: Crawl) -> Result<Summary> {
+    runtime().block_on(crawl.run())
+}
+
+/// Crawls to the end, and leaves a handle to ask questions with.
+pub fn crawl_and_ask(plan: Plan) -> (Summary, Handle) {
+    runtime().block_on(async {
         let running = Crawl::new(plan).start().expect("the crawl starts");
         let handle = running.handle();
-        if std::env::var_os("LARM_TEST_VERBOSE").is_some() {
-            std::thread::spawn(move || {
-                loop {
-                    std::thread::sleep(std::time::Duration::from_secs(5));
-                    println!("{}", serde_json::to_string(&handle.status(12)).unwrap_or_default());
-                }
-            });
-        }
-        running.wait().await.expect("the crawl ends well")
+        (running.wait().await.expect("the crawl ends well"), handle)
     })
 }
 
-#[allow(dead_code)]
-pub fn lines(path: &Path) -> Vec<String> {
-    std::fs::read_to_string(path).expect("a readable file").lines().map(str::to_owned).collect()
+/// Crawls until `pages` pages were answered in this run, then stops it through its handle.
+pub fn crawl_until(plan: Plan, pages: u64) -> Summary {
+    let counter = Counter::default();
+    let crawl = counter.counting(Crawl::new(plan));
+    runtime().block_on(async {
+        let running = crawl.start().expect("the crawl starts");
+        let handle = running.handle();
+        let mut end = std::pin::pin!(running.wait());
+        tokio::select! {
+            summary = &mut end => return summary.expect("the crawl ends well"),
+            () = counter.reached(pages) => handle.stop(),
+        }
+        end.await.expect("the crawl stops well")
+    })
+}
+
+/// Two threads, whatever the machine has: tests run at the same time.
+pub fn runtime() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all().build().expect("a runtime")
+}
+
+/// Counts answered pages, so that a test can wait for one.
+#[derive(Clone, Default)]
+pub struct Counter(Arc<(AtomicU64, Notify)>);
+
+impl Counter {
+    /// The crawl, with a handler that counts.
+    pub fn counting(&self, crawl: Crawl) -> Crawl {
+        let counter = self.clone();
+        crawl.on_page(move |_| {
+            counter.0.0.fetch_add(1, Ordering::SeqCst);
+            counter.0.1.notify_one();
+            Box::pin(std::future::ready(()))
+        })
+    }
+
+    /// Pages so far.
+    pub fn count(&self) -> u64 {
+        self.0.0.load(Ordering::SeqCst)
+    }
+
+    /// Waits for page number `pages`.
+    pub async fn reached(&self, pages: u64) {
+        while self.count() < pages {
+            self.0.1.notified().await;
+        }
+    }
+}
+
+/// Fails with the number of `found` and the first few of them, unless there are none.
+#[track_caller]
+pub fn assert_none<T: Debug>(what: &str, found: impl IntoIterator<Item = T>) {
+    let found: Vec<T> = found.into_iter().collect();
+    let few: Vec<&T> = found.iter().take(5).collect();
+    assert!(found.is_empty(), "{} {what}, among them {few:#?}", found.len());
+}
+
+/// Fails unless every page of the web was fetched, once, and nothing that should not be.
+#[track_caller]
+pub fn assert_perfect(audit: &Audit) {
+    assert_none("missing", &audit.coverage.missing);
+    assert_none("fetched twice", &audit.overlap);
+    assert_harmless(audit);
+}
+
+/// Fails unless nothing was asked for that should not be.
+#[track_caller]
+pub fn assert_harmless(audit: &Audit) {
+    assert_none("forbidden by robots.txt", &audit.forbidden);
+    assert_none("that change something", &audit.forbidden_actions);
+    assert_none("that no page links to", &audit.coverage.extra);
+    assert_none("behind nofollow", &audit.coverage.nofollowed);
+    assert_none("tried again too soon", &audit.impatient);
+    assert_none("endless spaces entered too far", &audit.coverage.trapped);
 }

@@ -29,6 +29,13 @@ impl Clock {
         self.wall_start.after(elapsed)
     }
 
+    /// Now, rounded up: the end of a request, from which a wait is counted. Were it rounded down like
+    /// the time at which the wait is over, a gap could be up to a millisecond short.
+    pub fn end(&self) -> Millis {
+        let elapsed = self.start.elapsed().as_nanos().div_ceil(1_000_000);
+        self.wall_start.after(u64::try_from(elapsed).unwrap_or(u64::MAX))
+    }
+
     /// The monotonic instant at which [`Clock::now`] will have reached `time`.
     pub fn instant_of(&self, time: Millis) -> Instant {
         self.start + std::time::Duration::from_millis(time.since(self.wall_start))

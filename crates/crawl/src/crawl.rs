@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use crate::change::Change;
 use crate::clock::Clock;
 use crate::directory::Directory;
-use crate::engine::{Ending, Ends, Engine, paced};
+use crate::engine::{Ending, Ends, Engine};
 use crate::error::{Error, Result};
 use crate::fetch::{BoxFuture, DnsResolver, Fetch, Guard, HttpFetch, Resolve};
 use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened};
@@ -265,7 +265,7 @@ impl Assembly {
                 bytes_max: plan.bytes_max,
                 budgets: plan.budgets,
             },
-            pace: paced(plan.pace, plan.pace.delay_ms),
+            pace: plan.pace,
             fetches_max: plan.concurrency.unwrap_or(plan.limits.fetches_max),
             started: self.clock.now(),
         })

@@ -253,9 +253,14 @@ impl Engine {
     }
 }
 
-/// The gaps for a delay: 0 is for one's own servers and drops the address's gap too.
-pub fn paced(pace: Pace, delay_ms: u64) -> Pace {
-    let address_gap_ms = if delay_ms == 0 { 0 } else { Pace::default().address_gap_ms };
+/// The gaps for another delay: 0 is for one's own servers and drops the address's gap too; any other
+/// keeps it, or brings it back.
+fn paced(pace: Pace, delay_ms: u64) -> Pace {
+    let address_gap_ms = match (delay_ms, pace.address_gap_ms) {
+        (0, _) => 0,
+        (_, 0) => Pace::default().address_gap_ms,
+        (_, gap) => gap,
+    };
     Pace { delay_ms, address_gap_ms, ..pace }
 }
 

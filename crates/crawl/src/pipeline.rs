@@ -51,9 +51,17 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     if let Some(failure) = line.worth_another_try(&lease, &fetched) {
         return line.try_again(lease, &fetched, failure).await;
     }
-    let read = line.read(&lease, &fetched)?;
-    let links = line.judge_links(&lease, &fetched, read.page.as_ref());
-    line.keep(lease, fetched, read, links).await
+    keep(line, lease, fetched).await
+}
+
+/// The second half of the line: from an answer to the archive.
+async fn keep(line: &Line, lease: Lease, mut fetched: Fetched) -> Result<()> {
+    let Read { outcome, page, note, digest } = line.read(&lease, &fetched)?;
+    fetched.notes.extend(note);
+    let links = line.judge_links(&lease, &fetched, &page)?;
+    let visit = line.visit(&lease, fetched, outcome, page, &links, digest.same_as);
+    line.call_handler(&visit).await;
+    line.submit(lease, visit, links, digest.body).await
 }
 
 /// robots.txt is fetched under the lease of the URL that needs it, or as an errand of its own.

@@ -252,7 +252,7 @@ impl HttpFetch {
         if tape.abrupt && framing == Framing::Close {
             notes.push("the server hung up without ending TLS; the body may not be whole");
         }
-        let ended = self.clock.now();
+        let ended = self.clock.end();
         Fetched {
             status: parts.status.as_u16(),
             headers: parts.headers,

@@ -152,7 +152,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Tee<S> {
         ready!(Pin::new(&mut self.stream).poll_flush(cx))?;
         let mut tape = self.tape.lock();
         if tape.sent.is_none() && tape.is_request_complete() {
-            tape.sent = Some(self.clock.now());
+            tape.sent = Some(self.clock.end());
         }
         Poll::Ready(Ok(()))
     }

@@ -70,6 +70,8 @@ pub struct Read {
     pub outcome: Outcome,
     /// The parsed body, where there is one to read.
     pub page: Option<Page>,
+    /// What kept the body from being decoded whole.
+    pub note: Option<&'static str>,
     /// Identity of the body.
     pub digest: Digested,
 }
@@ -134,8 +136,8 @@ impl Line {
         let outcome = outcome_of(lease.url(), fetched);
         let digest = self.digest(&outcome, fetched)?;
         let readable = matches!(outcome, Outcome::Fetched { .. });
-        let page = readable.then(|| self.parse(lease, fetched));
-        Ok(Read { outcome, page, digest })
+        let (page, note) = readable.then(|| self.parse(lease, fetched)).unzip();
+        Ok(Read { outcome, page, note: note.flatten(), digest })
     }
 
     fn digest(&self, outcome: &Outcome, fetched: &Fetched) -> Result<Digested> {
@@ -150,7 +152,7 @@ impl Line {
         Ok(Digested { body: Some(body), same_as })
     }
 
-    fn parse(&self, lease: &Lease, fetched: &Fetched) -> Page {
+    fn parse(&self, lease: &Lease, fetched: &Fetched) -> (Page, Option<&'static str>) {
         let decoded = fetched.decoded(&self.limits);
         let is_sitemap = matches!(lease.errand(), Errand::Sitemap);
         let unpacked = is_sitemap.then(|| unpack_sitemap(&decoded.bytes, &self.limits)).flatten();
@@ -159,7 +161,8 @@ impl Line {
             content_type: fetched.content_type(),
             body: unpacked.as_deref().unwrap_or(&decoded.bytes),
         };
-        if is_sitemap { parse_sitemap(&input, &self.limits) } else { parse(&input, &self.limits) }
+        let parse = if is_sitemap { parse_sitemap } else { parse };
+        (parse(&input, &self.limits), decoded.note)
     }
 
     fn frontier(&self) -> std::sync::MutexGuard<'_, Box<dyn Frontier>> {

@@ -20,9 +20,10 @@ impl Line {
         read: Read,
         links: Vec<LinkFact>,
     ) -> Visit {
-        let Read { outcome, page, digest } = read;
+        let Read { outcome, page, note, digest } = read;
         let page_notes = page.iter().flat_map(|page| page.notes.iter()).map(ToString::to_string);
-        let notes = fetched.notes.iter().map(|&note| note.to_owned()).chain(page_notes).collect();
+        let notes = fetched.notes.iter().copied().chain(note).map(str::to_owned);
+        let notes = notes.chain(page_notes).collect();
         Visit {
             tries: u32::from(lease.item().tries) + 1,
             at: fetched.started,
@@ -45,7 +46,7 @@ impl Line {
     pub(super) fn robots_visit(&self, permit: &Permit, fetched: Fetched) -> Visit {
         let lease = permit.lease();
         let outcome = outcome_of(permit.url(), &fetched);
-        let read = Read { outcome, page: None, digest: Digested::default() };
+        let read = Read { outcome, page: None, note: None, digest: Digested::default() };
         Visit {
             url: permit.url().clone(),
             via: Via::Robots,
