@@ -15,9 +15,12 @@ const FILE_LINES_MAX: usize = 500;
 const FUNCTION_LINES_MAX: usize = 70;
 
 /// Larger files, and how large. A row that is no longer needed, or has become too generous, fails.
-const LARGE_FILES: &[(&str, usize)] =
-    &[("crates/crawl/src/frontier/disk.rs", 649), ("crates/crawl/src/line.rs", 682)];
-const LARGE_FUNCTIONS: &[(&str, usize)] = &[];
+const LARGE_FILES: &[(&str, usize)] = &[("crates/crawl/src/frontier/disk.rs", 651)];
+const LARGE_FUNCTIONS: &[(&str, usize)] = &[(
+    "crates/crawl/src/fetch/guard/tests.rs: \
+     special_addresses_are_known_by_kind_at_both_ends_of_their_ranges",
+    83,
+)];
 /// How far below its row a size may be.
 const SLACK_LINES: usize = 20;
 
@@ -26,6 +29,7 @@ const HEADERLESS: &[&str] = &[
     "crates/crawl/src/fetch/decode/tests.rs",
     "crates/crawl/src/fetch/dns/tests.rs",
     "crates/crawl/src/fetch/guard/tests.rs",
+    "src/config/tests.rs",
 ];
 
 /// What `clippy.toml` forbids, and the files outside tests that may do it all the same, each with a
@@ -57,9 +61,15 @@ fn assert_tidy(complaints: Vec<String>) {
 
 #[test]
 fn every_file_opens_with_a_header() {
-    let without = sources().into_iter().filter(|source| !source.text.starts_with("//!"));
-    let without: Vec<String> = without.map(|source| source.path).collect();
-    assert_eq!(without, HEADERLESS, "files without a `//!` header");
+    let mut complaints = Vec::new();
+    for Source { path, text, .. } in sources() {
+        match (text.starts_with("//!"), HEADERLESS.contains(&path.as_str())) {
+            (false, false) => complaints.push(format!("{path}: has no `//!` header")),
+            (true, true) => complaints.push(format!("{path}: take it off the list")),
+            _ => {}
+        }
+    }
+    assert_tidy(complaints);
 }
 
 #[test]
@@ -216,6 +226,19 @@ fn links_between_pages_lead_somewhere() {
         complaints.extend(gone.map(|path| format!("{page}: {path} is not there")));
     }
     assert_tidy(complaints);
+}
+
+/// What README.md shows of the library is its doc test, which is compiled.
+#[test]
+fn the_code_of_the_readme_is_a_doc_test() {
+    let (page, library) = (read("README.md"), read("crates/crawl/src/lib.rs"));
+    let lines: BTreeSet<&str> =
+        library.lines().filter_map(|line| line.strip_prefix("//! ")).collect();
+    let blocks = page.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let shown: Vec<&str> = blocks.flat_map(str::lines).filter(|line| !line.is_empty()).collect();
+    assert!(!shown.is_empty(), "README.md shows no code");
+    let strange = shown.iter().filter(|line| !lines.contains(**line));
+    assert_tidy(strange.map(|line| format!("README.md: no doc test has `{line}`")).collect());
 }
 
 /// Whether a word in a page is a path from the root of the repository.
