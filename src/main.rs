@@ -1,2 +1,57 @@
-//! stub
-fn main() {}
+//! The `larm` command: what was typed becomes what it means, and the library does it.
+//!
+//! Only this program knows flags, TOML and terminals, and only it prints. Standard output carries what
+//! was asked for; everything else goes to standard error.
+
+mod agent;
+mod args;
+mod cli;
+mod commands;
+mod config;
+mod console;
+mod exit;
+mod human;
+mod near;
+mod progress;
+mod summary;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Meant;
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    match args::meant(std::env::args_os().collect()) {
+        Meant::Nothing => hello(),
+        Meant::Mistake(message) => complain(&message, Exit::Usage),
+        Meant::Arguments(arguments) => run(cli::Cli::parse_from(arguments)),
+    }
+}
+
+fn run(cli: cli::Cli) -> ExitCode {
+    match commands::run(cli.command) {
+        Ok(exit) => exit.into(),
+        Err(error) if exit::is_closed_pipe(&error) => Exit::Done.into(),
+        Err(error) => complain(&format!("{error:#}"), exit::of(&error)),
+    }
+}
+
+fn hello() -> ExitCode {
+    let text = format!(
+        "larm {}: crawls a part of the web politely and keeps exactly what it saw.\n\n{}\n\nMore: larm --help",
+        env!("CARGO_PKG_VERSION"),
+        cli::EXAMPLES
+    );
+    // Whoever closed standard output does not want to read it.
+    let _ = writeln!(io::stdout(), "{text}");
+    Exit::Done.into()
+}
+
+fn complain(message: &str, exit: Exit) -> ExitCode {
+    // Nobody is left to tell when standard error is closed, too.
+    let _ = writeln!(io::stderr(), "larm: {message}");
+    exit.into()
+}

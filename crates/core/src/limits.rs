@@ -179,6 +179,8 @@ limits! {
     robots_age_ms_max = 24 * HOUR_MS, ceiling 24 * HOUR_MS, "it is fetched again", "robots.expired";
     #[doc = "Origins whose robots.txt is kept parsed in memory."]
     robots_cached_max = 10_000, ceiling 10_000_000, "the oldest is read from disk when needed", "robots.evicted";
+    #[doc = "Bytes of memory for parsed robots.txt files."]
+    robots_cached_bytes_max = 32 * MIB, ceiling 64 * GIB, "the oldest is read from disk when needed", "robots.evicted";
     #[doc = "URLs taken from one sitemap."]
     sitemap_urls_max = 50_000, ceiling 1_000_000, "the rest is left out, with a note", "sitemap.truncated";
     #[doc = "Bytes of a sitemap after decoding."]
@@ -246,7 +248,7 @@ limits! {
     #[doc = "Bytes of memory for the filters that spare reads of the seen set."]
     sieve_filter_bytes_max = 32 * MIB, ceiling 64 * GIB, "the largest filter is halved, more is read", "sieve.filters_halved";
     #[doc = "Places in a channel between two stages."]
-    channel_max = 1_024, ceiling 65_536, "back-pressure", "engine.channel_full";
+    channel_max = 64, ceiling 65_536, "back-pressure", "engine.channel_full";
     #[doc = "Bytes of one WARC file."]
     warc_bytes_max = GIB, ceiling 1_024 * GIB, "the next file begins", "warc.rolled";
     #[doc = "Bytes that a sink collects before it writes them to its file."]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use larm_core::url::{UrlRules, seed};
+use larm_core::url::seed;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -183,7 +183,8 @@ fn done((): ()) -> Result<Value, String> {
 }
 
 fn why(handle: &Handle, url: &str) -> Result<Value, String> {
-    let url = seed(url, &UrlRules::default()).map_err(|error| error.to_string())?;
+    let rules = handle.shared.rules.read();
+    let url = seed(url, rules.url_rules()).map_err(|error| error.to_string())?;
     let explanation = handle.explain(&url).map_err(|error| error.to_string())?;
     serde_json::to_value(explanation).map_err(|error| error.to_string())
 }

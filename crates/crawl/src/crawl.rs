@@ -221,6 +221,7 @@ impl Assembly {
             fetcher,
             encoders: chain.encoders(),
             writer,
+            wake: shared.wake.clone(),
             handler: self.crawl.handler.clone(),
             agent: plan.agent.clone(),
             obey: plan.obey_robots,

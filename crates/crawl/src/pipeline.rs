@@ -6,7 +6,7 @@
 //!        └──────────── Frontier::settle ◀─ sinks ◀─ Visit ◀─ links judged (steps 1 and 2) ◀───────┘
 //! ```
 //!
-//! All branching of the line is in [`process`]; each step is a function of its own. Nothing here spawns,
+//! All branching of the line is in [`process`]; each step is a function of [`Line`]. Nothing here spawns,
 //! sleeps or holds a lock across a wait. The writer, at the end, writes to the sinks and only then settles
 //! the lease, so a crash repeats work and never loses it.
 
@@ -16,7 +16,7 @@ use larm_core::{Failure, FailureClass, Outcome};
 use crate::error::Result;
 use crate::fetch::Fetched;
 use crate::frontier::{Errand, Lease, Turn};
-use crate::line::{Line, Read};
+use crate::line::Line;
 use crate::robots::{Answer, Permit};
 
 /// Carries one lease through the line. An error is our own machine's; the web's are outcomes.
@@ -51,17 +51,9 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     if let Some(failure) = line.worth_another_try(&lease, &fetched) {
         return line.try_again(lease, &fetched, failure).await;
     }
-    keep(line, lease, fetched).await
-}
-
-/// The second half of the line: from an answer to the archive.
-async fn keep(line: &Line, lease: Lease, mut fetched: Fetched) -> Result<()> {
-    let Read { outcome, page, note, digest } = line.read(&lease, &fetched)?;
-    fetched.notes.extend(note);
-    let links = line.judge_links(&lease, &fetched, &page)?;
-    let visit = line.visit(&lease, fetched, outcome, page, &links, digest.same_as);
-    line.call_handler(&visit).await;
-    line.submit(lease, visit, links, digest.body).await
+    let read = line.read(&lease, &fetched)?;
+    let links = line.judge_links(&lease, &fetched, read.page.as_ref());
+    line.keep(lease, fetched, read, links).await
 }
 
 /// robots.txt is fetched under the lease of the URL that needs it, or as an errand of its own.

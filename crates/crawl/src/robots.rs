@@ -90,11 +90,38 @@ pub struct RobotsCache {
 struct Parsed {
     rules: HashMap<Box<str>, Arc<Entry>>,
     oldest_first: VecDeque<Box<str>>,
+    bytes: u64,
+}
+
+impl Parsed {
+    fn insert(&mut self, origin: Box<str>, entry: Arc<Entry>) {
+        self.bytes += entry.bytes();
+        match self.rules.insert(origin.clone(), entry) {
+            Some(older) => self.bytes -= older.bytes(),
+            None => self.oldest_first.push_back(origin),
+        }
+    }
+
+    /// Forgets the oldest until both limits hold. A hostile file may take several times its size.
+    fn shrink(&mut self, limits: &Limits) {
+        while self.rules.len() as u64 > limits.robots_cached_max
+            || self.bytes > limits.robots_cached_bytes_max
+        {
+            let Some(oldest) = self.oldest_first.pop_front() else { return };
+            self.bytes -= self.rules.remove(&oldest).map_or(0, |entry| entry.bytes());
+        }
+    }
 }
 
 struct Entry {
     robots: Robots,
     at: Millis,
+}
+
+impl Entry {
+    fn bytes(&self) -> u64 {
+        self.robots.heap_bytes() as u64
+    }
 }
 
 impl RobotsCache {
@@ -189,13 +216,8 @@ impl RobotsCache {
         };
         let entry = Arc::new(Entry { robots, at: row.at });
         let mut parsed = self.lock();
-        if parsed.rules.insert(row.origin.clone(), entry.clone()).is_none() {
-            parsed.oldest_first.push_back(row.origin.clone());
-        }
-        while parsed.rules.len() as u64 > self.limits.robots_cached_max {
-            let Some(oldest) = parsed.oldest_first.pop_front() else { break };
-            parsed.rules.remove(&oldest);
-        }
+        parsed.insert(row.origin.clone(), entry.clone());
+        parsed.shrink(&self.limits);
         entry
     }
 

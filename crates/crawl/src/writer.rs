@@ -15,6 +15,7 @@ use tokio::time::timeout;
 
 use crate::clock::Clock;
 use crate::error::Result;
+use crate::fetch::Reservation;
 use crate::frontier::{Fate, Lease, Settlement};
 use crate::line::SharedFrontier;
 use crate::store::{Chain, Encoded, Visit};
@@ -27,6 +28,8 @@ pub struct Job {
     pub settlement: Settlement,
     /// What the sinks write, encoded.
     pub kept: Option<(Vec<Encoded>, Visit)>,
+    /// A large body's place in memory, held until its bytes are written.
+    pub place: Option<Reservation>,
 }
 
 /// The thread's own state.
@@ -79,13 +82,14 @@ impl Writer {
     }
 
     fn settle(&mut self, job: Job) -> Result<()> {
-        let Job { lease, mut settlement, kept } = job;
+        let Job { lease, mut settlement, kept, place } = job;
         if let Some((encoded, visit)) = kept {
             let kept = self.chain.write_all(&visit, encoded)?;
             if let Fate::Done(row) = &mut settlement.fate {
                 row.warc = kept.warc;
             }
         }
+        drop(place);
         let mut frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
         frontier.settle(lease, settlement)?;
         drop(frontier);

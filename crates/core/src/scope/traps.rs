@@ -63,8 +63,7 @@ impl Traps {
 
     /// Filters upon filters: `?f=1&f=4&f=2&f=3`. A shop's facets have no end.
     fn repeated_parameter(&self, query: &str) -> Option<String> {
-        let names: Vec<&str> =
-            query.split('&').filter_map(|pair| pair.split('=').next()).collect();
+        let names: Vec<&str> = query.split('&').filter_map(|pair| pair.split('=').next()).collect();
         if !exceeds(names.len(), self.repeats_max) {
             return None;
         }

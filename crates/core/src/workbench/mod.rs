@@ -159,19 +159,8 @@ impl Workbench {
     pub fn enter(&mut self, host: HostKey, address: IpAddr, pace: HostPace) {
         self.entries += 1;
         let since = self.latest;
-        let place = Place {
-            due: since,
-            entry: self.entries,
-            host,
-        };
-        let mut seat = Seat {
-            address,
-            pace,
-            hold: None,
-            since,
-            place,
-            state: State::Idle,
-        };
+        let place = Place { due: since, entry: self.entries, host };
+        let mut seat = Seat { address, pace, hold: None, since, place, state: State::Idle };
         seat.line_up(&self.pace);
         let place = seat.place;
         let before = self.seats.insert(host, seat);

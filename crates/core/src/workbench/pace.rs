@@ -46,6 +46,7 @@ impl Default for Pace {
 
 /// A host's politeness memory: kept by the frontier, lent to the bench while the host is on it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct HostPace {
     /// No request before this time, by the pace in force when it was set; see [`HostPace::due`].
     pub not_before: Millis,

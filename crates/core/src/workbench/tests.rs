@@ -34,9 +34,7 @@ fn lease(bench: &mut Workbench, now: u64) -> Option<u64> {
 }
 
 fn settle(bench: &mut Workbench, host: u64, at: u64, end: End) -> HostPace {
-    bench
-        .settle(HostKey(host), Millis(at), end, &Limits::default())
-        .1
+    bench.settle(HostKey(host), Millis(at), end, &Limits::default()).1
 }
 
 /// One whole request, from `now` to `now`.
@@ -86,10 +84,7 @@ fn a_host_that_answered_waits_for_its_delay_from_the_end() {
 fn an_unsent_request_keeps_its_address_to_itself() {
     let mut bench = bench(PACE, &[1, 1]);
     assert_eq!(lease(&mut bench, 0), Some(0));
-    assert_eq!(
-        (lease(&mut bench, 9_000), next_due(&bench, 9_000)),
-        (None, None)
-    );
+    assert_eq!((lease(&mut bench, 9_000), next_due(&bench, 9_000)), (None, None));
     bench.sent(HostKey(0), Millis(9_100));
     assert_eq!(next_due(&bench, 9_100), Some(9_350));
     assert_eq!(lease(&mut bench, 9_349), None);
@@ -103,20 +98,14 @@ fn an_address_has_only_so_many_connections() {
         assert_eq!(lease(&mut bench, now), Some(host));
         bench.sent(HostKey(host), Millis(now));
     }
-    assert_eq!(
-        (lease(&mut bench, 9_000), next_due(&bench, 9_000)),
-        (None, None)
-    );
+    assert_eq!((lease(&mut bench, 9_000), next_due(&bench, 9_000)), (None, None));
     settle(&mut bench, 0, 9_000, ANSWERED);
     assert_eq!(lease(&mut bench, 9_000), Some(2));
 }
 
 #[test]
 fn without_an_address_gap_only_the_connections_count() {
-    let pace = Pace {
-        address_gap_ms: 0,
-        ..PACE
-    };
+    let pace = Pace { address_gap_ms: 0, ..PACE };
     let mut bench = bench(pace, &[1, 1, 1]);
     let turns: Vec<_> = (0..3).map(|_| lease(&mut bench, 0)).collect();
     assert_eq!(turns, [Some(0), Some(1), None]);
@@ -126,10 +115,7 @@ fn without_an_address_gap_only_the_connections_count() {
 fn a_try_that_failed_before_it_was_sent_starts_the_gap_of_its_address() {
     let mut bench = bench(PACE, &[1, 1]);
     assert_eq!(lease(&mut bench, 0), Some(0));
-    let end = End::Failed {
-        class: FailureClass::ConnectTimeout,
-        retry_after_ms: None,
-    };
+    let end = End::Failed { class: FailureClass::ConnectTimeout, retry_after_ms: None };
     settle(&mut bench, 0, 10_000, end);
     assert_eq!(next_due(&bench, 10_000), Some(10_250));
 }
@@ -149,10 +135,7 @@ fn a_request_that_was_sent_and_then_dropped_still_costs_the_gap() {
     assert_eq!(lease(&mut bench, 0), Some(0));
     bench.sent(HostKey(0), Millis(5));
     let pace = settle(&mut bench, 0, 20, End::Unused);
-    assert_eq!(
-        (pace.not_before, pace.rule),
-        (Millis(1_020), WaitRule::Delay)
-    );
+    assert_eq!((pace.not_before, pace.rule), (Millis(1_020), WaitRule::Delay));
 }
 
 #[test]
@@ -163,25 +146,14 @@ fn newcomers_line_up_behind_hosts_that_are_due_already() {
     bench.enter(HostKey(1), address(2), HostPace::default());
     bench.enter(HostKey(2), address(3), HostPace::default());
     let turns: Vec<_> = (0..3).map(|_| lease(&mut bench, 2_000)).collect();
-    assert_eq!(
-        turns,
-        [Some(1), Some(2), Some(0)],
-        "in the order of 999, 999, 1000"
-    );
+    assert_eq!(turns, [Some(1), Some(2), Some(0)], "in the order of 999, 999, 1000");
     bench.enter(HostKey(3), address(4), HostPace::default());
     bench.enter(
         HostKey(4),
         address(5),
-        HostPace {
-            not_before: Millis(1_500),
-            ..HostPace::default()
-        },
+        HostPace { not_before: Millis(1_500), ..HostPace::default() },
     );
-    assert_eq!(
-        lease(&mut bench, 2_000),
-        Some(3),
-        "both were due when they entered"
-    );
+    assert_eq!(lease(&mut bench, 2_000), Some(3), "both were due when they entered");
 }
 
 #[test]
@@ -191,11 +163,7 @@ fn waiting_for_the_address_does_not_cost_a_host_its_place() {
     assert_eq!(lease(&mut bench, 100), None);
     bench.enter(HostKey(2), address(2), HostPace::default());
     let turns = [lease(&mut bench, 250), lease(&mut bench, 250)];
-    assert_eq!(
-        turns,
-        [Some(1), Some(2)],
-        "host 1 was due first, though its address was not free"
-    );
+    assert_eq!(turns, [Some(1), Some(2)], "host 1 was due first, though its address was not free");
 }
 
 #[test]
@@ -203,19 +171,13 @@ fn a_hold_is_on_top_of_politeness_and_can_be_let_go() {
     let mut bench = bench(PACE, &[1]);
     fetch(&mut bench, 0, 0);
     bench.not_before(HostKey(0), Millis(u64::MAX), WaitRule::Paused);
-    assert_eq!(
-        (wait_of(&bench, 0).rule, lease(&mut bench, 99_000)),
-        (WaitRule::Paused, None)
-    );
+    assert_eq!((wait_of(&bench, 0).rule, lease(&mut bench, 99_000)), (WaitRule::Paused, None));
     bench.not_before(HostKey(0), Millis(0), WaitRule::None);
     assert_eq!(
         (wait_of(&bench, 0).until, wait_of(&bench, 0).rule),
         (Millis(1_000), WaitRule::Delay)
     );
-    assert_eq!(
-        bench.leave(HostKey(0)).map(|pace| pace.not_before),
-        Some(Millis(1_000))
-    );
+    assert_eq!(bench.leave(HostKey(0)).map(|pace| pace.not_before), Some(Millis(1_000)));
 }
 
 #[test]
@@ -223,10 +185,7 @@ fn a_new_delay_holds_at_once_for_those_who_wait() {
     let mut bench = bench(PACE, &[1, 2]);
     fetch(&mut bench, 0, 0);
     fetch(&mut bench, 1, 0);
-    bench.set_pace(Pace {
-        delay_ms: 5_000,
-        ..PACE
-    });
+    bench.set_pace(Pace { delay_ms: 5_000, ..PACE });
     assert_eq!(next_due(&bench, 0), Some(5_000));
     bench.set_host_delay(HostKey(1), Some(300));
     assert_eq!(next_due(&bench, 0), Some(300));
@@ -240,26 +199,14 @@ fn a_delay_set_during_a_lease_holds_from_its_end() {
     let mut bench = bench(PACE, &[1]);
     assert_eq!(lease(&mut bench, 0), Some(0));
     bench.set_host_delay(HostKey(0), Some(7_000));
-    assert_eq!(
-        settle(&mut bench, 0, 10, ANSWERED).not_before,
-        Millis(7_010)
-    );
+    assert_eq!(settle(&mut bench, 0, 10, ANSWERED).not_before, Millis(7_010));
 }
 
 #[test]
 fn a_shorter_delay_does_not_cut_a_back_off_short() {
-    let mut bench = bench(
-        Pace {
-            delay_ms: 60_000,
-            ..PACE
-        },
-        &[1],
-    );
+    let mut bench = bench(Pace { delay_ms: 60_000, ..PACE }, &[1]);
     assert_eq!(lease(&mut bench, 0), Some(0));
-    let end = End::Failed {
-        class: FailureClass::Unavailable,
-        retry_after_ms: Some(20_000),
-    };
+    let end = End::Failed { class: FailureClass::Unavailable, retry_after_ms: Some(20_000) };
     let pace = settle(&mut bench, 0, 0, end);
     bench.enter(HostKey(0), address(1), pace);
     bench.set_pace(PACE);
@@ -274,95 +221,48 @@ fn the_crawl_delay_of_a_robots_txt_counts_for_the_first_page_after_it() {
     pace.crawl_delay_ms = Some(10_000);
     bench.enter(HostKey(0), address(1), pace);
     let wait = wait_of(&bench, 0);
-    assert_eq!(
-        (wait.until, wait.rule),
-        (Millis(10_100), WaitRule::CrawlDelay)
-    );
+    assert_eq!((wait.until, wait.rule), (Millis(10_100), WaitRule::CrawlDelay));
 }
 
 #[test]
 fn a_wait_says_what_it_is_for() {
     let mut bench = bench(PACE, &[1, 1]);
-    let own = Wait {
-        until: Millis(0),
-        rule: WaitRule::None,
-        leased: false,
-        address_waits: false,
-    };
+    let own = Wait { until: Millis(0), rule: WaitRule::None, leased: false, address_waits: false };
     assert_eq!(wait_of(&bench, 1), own);
     assert_eq!(lease(&mut bench, 10), Some(0));
-    assert_eq!(
-        wait_of(&bench, 0),
-        Wait {
-            leased: true,
-            ..own
-        }
-    );
-    assert_eq!(
-        wait_of(&bench, 1),
-        Wait {
-            address_waits: true,
-            ..own
-        }
-    );
+    assert_eq!(wait_of(&bench, 0), Wait { leased: true, ..own });
+    assert_eq!(wait_of(&bench, 1), Wait { address_waits: true, ..own });
     bench.sent(HostKey(0), Millis(20));
-    assert_eq!(
-        wait_of(&bench, 1),
-        Wait {
-            address_waits: true,
-            ..own
-        }
-    );
+    assert_eq!(wait_of(&bench, 1), Wait { address_waits: true, ..own });
     assert_eq!(bench.wait_of(HostKey(2)), None);
 }
 
 #[test]
 fn the_rate_spaces_all_leases() {
-    let rated = |rate| Pace {
-        rate: Some(rate),
-        ..PACE
-    };
+    let rated = |rate| Pace { rate: Some(rate), ..PACE };
     let hosts: Vec<u32> = (0..100).collect();
     for (rate, within_ms, leases) in [(1, 2_000, 3), (3, 1_000, 4), (10, 500, 6), (2_500, 10, 28)] {
         let mut bench = bench(rated(rate), &hosts);
         let mut count = 0;
         while let Some(due) = next_due(&bench, 0).filter(|&due| due <= within_ms) {
-            assert!(
-                due == 0 || lease(&mut bench, due - 1).is_none(),
-                "{rate} per second"
-            );
+            assert!(due == 0 || lease(&mut bench, due - 1).is_none(), "{rate} per second");
             assert!(lease(&mut bench, due).is_some(), "{rate} per second");
             count += 1;
         }
-        assert_eq!(
-            count, leases,
-            "{rate} per second up to the end of millisecond {within_ms}"
-        );
+        assert_eq!(count, leases, "{rate} per second up to the end of millisecond {within_ms}");
     }
 }
 
 #[test]
 fn a_rate_saves_nothing_up() {
-    let mut bench = bench(
-        Pace {
-            rate: Some(1),
-            ..PACE
-        },
-        &[1, 2],
-    );
+    let mut bench = bench(Pace { rate: Some(1), ..PACE }, &[1, 2]);
     assert_eq!(lease(&mut bench, 60_000), Some(0));
     assert_eq!(next_due(&bench, 60_000), Some(61_000));
 }
 
 #[test]
 fn an_unused_lease_gives_its_place_in_the_rate_back_unless_another_followed() {
-    let mut bench = bench(
-        Pace {
-            rate: Some(1),
-            ..PACE
-        },
-        &[1, 2, 3, 4],
-    );
+    let mut bench = bench(Pace { rate: Some(1), ..PACE }, &[1, 2, 3, 4]);
     assert_eq!(lease(&mut bench, 5_000), Some(0));
     settle(&mut bench, 0, 5_010, End::Unused);
     assert_eq!(next_due(&bench, 5_010), Some(5_010));
@@ -423,11 +323,7 @@ fn a_thousand_hung_hosts_cost_the_others_nothing() {
         }
         while lease(&mut bench, 0).is_some() {}
         for host in 0..200 {
-            bench.enter(
-                HostKey(u64::from(host)),
-                address(host / 3),
-                HostPace::default(),
-            );
+            bench.enter(HostKey(u64::from(host)), address(host / 3), HostPace::default());
         }
         let turns = turns(&mut bench, 60_000);
         (turns, bench.leased_len())

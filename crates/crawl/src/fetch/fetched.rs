@@ -77,6 +77,13 @@ impl Fetched {
         self.headers.get(name).and_then(|value| std::str::from_utf8(value.as_bytes()).ok())
     }
 
+    /// Parts the response from a large body's place in memory, so that the place can be held for as
+    /// long as anything made of the bytes lives.
+    pub fn split_reservation(mut self) -> (Self, Option<Reservation>) {
+        let reservation = self.reservation.take();
+        (self, reservation)
+    }
+
     /// The body without its content encodings, within the limits. Never fails: a stream that is cut,
     /// broken, too large or of an unknown encoding gives what can be had of it, and a note.
     pub fn decoded(&self, limits: &Limits) -> Decoded<'_> {

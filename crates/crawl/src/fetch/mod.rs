@@ -8,6 +8,7 @@
 //! Beside it stand the two questions that are asked before a lease exists: which addresses a name has
 //! ([`Resolve`]), and which of them may be reached ([`Guard`]).
 
+mod archived;
 mod body;
 mod budget;
 mod connection;
@@ -34,6 +35,7 @@ use larm_core::{Failure, Millis};
 use crate::robots::Permit;
 
 pub use self::http::{FetchCounts, HttpFetch};
+pub use archived::archived_body;
 pub use budget::Reservation;
 pub use decode::{Decoded, gunzip};
 pub use dns::{DnsResolver, FixedResolver, Resolve, ResolveRule, Resolved, admit};

@@ -3,7 +3,6 @@
 use std::net::IpAddr;
 
 use larm_core::FailureClass;
-use larm_core::scope::Subject;
 use larm_core::url::CrawlUrl;
 use larm_core::workbench::HostKey;
 
@@ -53,17 +52,6 @@ impl Lease {
     /// What it is fetched for.
     pub fn errand(&self) -> &Errand {
         &self.item.errand
-    }
-
-    /// What the filters look at, once more before the fetch: rules may have changed.
-    pub fn subject(&self) -> Subject<'_> {
-        Subject {
-            url: &self.url,
-            depth: self.item.depth,
-            via: self.item.via,
-            from: None,
-            redirects: u32::from(self.item.redirects),
-        }
     }
 
     /// A lease for tests of what comes after it.

@@ -4,10 +4,7 @@ use super::*;
 use FailureClass::*;
 
 fn failed(class: FailureClass) -> End {
-    End::Failed {
-        class,
-        retry_after_ms: None,
-    }
+    End::Failed { class, retry_after_ms: None }
 }
 
 /// Waits after failures of one class in a row, each asked again as soon as allowed.
@@ -15,10 +12,7 @@ fn waits(class: FailureClass, retry_after_ms: Option<u64>) -> (Vec<u64>, Vec<Wai
     let (limits, pace) = (Limits::default(), Pace::default());
     let (mut host, mut waits, mut rules) = (HostPace::default(), Vec::new(), Vec::new());
     let mut now = Millis(1_000_000);
-    let end = End::Failed {
-        class,
-        retry_after_ms,
-    };
+    let end = End::Failed { class, retry_after_ms };
     while host.end(end, now, &pace, &limits) == Health::Goes {
         waits.push(host.not_before.since(now) / 1_000);
         rules.push(host.rule);
@@ -42,64 +36,35 @@ fn every_row_of_the_failure_table() {
         (Protocol, None, nine([5, 15, 45])),
         (BodyBroken, None, nine([5, 15, 45])),
         (ServerError, None, nine([5, 15, 45])),
-        (
-            TooManyRequests,
-            None,
-            [&[30, 90, 270][..], &[300; 9]].concat(),
-        ),
+        (TooManyRequests, None, [&[30, 90, 270][..], &[300; 9]].concat()),
         (Unavailable, None, [&[15, 45, 135][..], &[300; 9]].concat()),
-        (
-            Unavailable,
-            Some(20_000),
-            [&[20; 9][..], &[20, 45, 135]].concat(),
-        ),
+        (Unavailable, Some(20_000), [&[20; 9][..], &[20, 45, 135]].concat()),
         (TooManyRequests, Some(u64::MAX), vec![24 * 3_600]),
         (ForbiddenAddress, None, vec![]),
         (CrawlDelayTooLong, None, vec![]),
     ];
     for (class, retry_after_ms, expected) in rows {
-        assert_eq!(
-            waits(class, retry_after_ms).0,
-            expected,
-            "{class}, {retry_after_ms:?}"
-        );
+        assert_eq!(waits(class, retry_after_ms).0, expected, "{class}, {retry_after_ms:?}");
     }
 }
 
 #[test]
 fn failures_name_the_rule_that_makes_the_host_wait() {
-    assert!(
-        waits(Refused, None)
-            .1
-            .iter()
-            .all(|&rule| rule == WaitRule::BackOff(Refused))
-    );
+    assert!(waits(Refused, None).1.iter().all(|&rule| rule == WaitRule::BackOff(Refused)));
     let (_, rules) = waits(ServerError, None);
-    assert_eq!(
-        (rules[8], rules[9]),
-        (WaitRule::Delay, WaitRule::Excluded(ServerError))
-    );
+    assert_eq!((rules[8], rules[9]), (WaitRule::Delay, WaitRule::Excluded(ServerError)));
     assert_eq!(waits(Unavailable, Some(5_000)).1[0], WaitRule::RetryAfter);
-    assert_eq!(
-        waits(Unavailable, None).1[0],
-        WaitRule::BackOff(Unavailable)
-    );
+    assert_eq!(waits(Unavailable, None).1[0], WaitRule::BackOff(Unavailable));
 }
 
 #[test]
 fn a_host_that_fails_for_too_long_is_given_up_at_the_next_failure() {
     let (limits, pace) = (Limits::default(), Pace::default());
     let mut host = HostPace::default();
-    assert_eq!(
-        host.end(failed(Reset), Millis(0), &pace, &limits),
-        Health::Goes
-    );
+    assert_eq!(host.end(failed(Reset), Millis(0), &pace, &limits), Health::Goes);
     let hour = Millis(limits.host_chances_ms_max);
     assert_eq!(host.end(failed(Reset), hour, &pace, &limits), Health::Goes);
-    assert_eq!(
-        host.end(failed(Dns), hour.after(1), &pace, &limits),
-        Health::GivenUp(Dns)
-    );
+    assert_eq!(host.end(failed(Dns), hour.after(1), &pace, &limits), Health::GivenUp(Dns));
 }
 
 #[test]
@@ -108,16 +73,10 @@ fn an_answer_restores_all_chances() {
     let mut host = HostPace::default();
     for _ in 0..10 {
         for _ in 0..3 {
-            assert_eq!(
-                host.end(failed(Dns), Millis(0), &pace, &limits),
-                Health::Goes
-            );
+            assert_eq!(host.end(failed(Dns), Millis(0), &pace, &limits), Health::Goes);
         }
         host.end(End::Answered { response_ms: 5 }, Millis(0), &pace, &limits);
-        assert_eq!(
-            (host.failures, host.chances, host.failing_since),
-            (0, 0, None)
-        );
+        assert_eq!((host.failures, host.chances, host.failing_since), (0, 0, None));
     }
 }
 
@@ -129,37 +88,17 @@ fn the_gap_is_the_longest_of_its_rules() {
         (1_000, Some(300), None, 0, (300, WaitRule::Delay)),
         (1_000, None, Some(10_000), 0, (10_000, WaitRule::CrawlDelay)),
         (1_000, None, Some(500), 0, (1_000, WaitRule::Delay)),
-        (
-            1_000,
-            Some(0),
-            Some(500),
-            9_000,
-            (500, WaitRule::CrawlDelay),
-        ),
+        (1_000, Some(0), Some(500), 9_000, (500, WaitRule::CrawlDelay)),
         (1_000, None, None, 600, (2_400, WaitRule::SlowResponses)),
         (1_000, None, Some(2_400), 600, (2_400, WaitRule::CrawlDelay)),
         (1_000, None, None, 90_000, (30_000, WaitRule::SlowResponses)),
-        (
-            1_000,
-            None,
-            Some(40_000),
-            u64::MAX,
-            (40_000, WaitRule::CrawlDelay),
-        ),
+        (1_000, None, Some(40_000), u64::MAX, (40_000, WaitRule::CrawlDelay)),
         (0, None, None, 600, (0, WaitRule::Delay)),
         (0, None, Some(2_000), 600, (2_000, WaitRule::CrawlDelay)),
     ];
     for (row, (delay_ms, own, crawl_delay_ms, response_ms, gap)) in rows.into_iter().enumerate() {
-        let pace = Pace {
-            delay_ms,
-            ..Pace::default()
-        };
-        let host = HostPace {
-            delay_ms: own,
-            crawl_delay_ms,
-            response_ms,
-            ..HostPace::default()
-        };
+        let pace = Pace { delay_ms, ..Pace::default() };
+        let host = HostPace { delay_ms: own, crawl_delay_ms, response_ms, ..HostPace::default() };
         assert_eq!(host.gap_ms(&pace), gap, "row {row}");
     }
 }
@@ -174,18 +113,11 @@ fn one_slow_page_does_not_make_a_slow_host() {
 
 #[test]
 fn after_a_restart_one_full_gap_passes_and_no_longer_wait_is_lost() {
-    let pace = Pace {
-        delay_ms: 0,
-        ..Pace::default()
-    };
+    let pace = Pace { delay_ms: 0, ..Pace::default() };
     let mut host = HostPace::default();
     host.after_restart(Millis(5_000), &pace);
     assert_eq!(host.due(&pace), (Millis(5_250), WaitRule::AfterRestart));
-    let asked = HostPace {
-        not_before: Millis(9_000),
-        rule: WaitRule::RetryAfter,
-        ..host
-    };
+    let asked = HostPace { not_before: Millis(9_000), rule: WaitRule::RetryAfter, ..host };
     let mut host = asked.clone();
     host.after_restart(Millis(6_000), &pace);
     assert_eq!(host.due(&pace), asked.due(&pace));
@@ -193,43 +125,20 @@ fn after_a_restart_one_full_gap_passes_and_no_longer_wait_is_lost() {
 
 #[test]
 fn a_pace_survives_being_written_down() {
-    let mut host = HostPace {
-        delay_ms: Some(7),
-        ..HostPace::default()
-    };
-    host.end(
-        failed(TooManyRequests),
-        Millis(9),
-        &Pace::default(),
-        &Limits::default(),
-    );
+    let mut host = HostPace { delay_ms: Some(7), ..HostPace::default() };
+    host.end(failed(TooManyRequests), Millis(9), &Pace::default(), &Limits::default());
     let text = serde_json::to_string(&host).expect("plain data");
-    assert_eq!(
-        serde_json::from_str::<HostPace>(&text).expect("as written"),
-        host
-    );
-    assert_eq!(
-        serde_json::from_str::<HostPace>("{}").expect("all new"),
-        HostPace::default()
-    );
+    assert_eq!(serde_json::from_str::<HostPace>(&text).expect("as written"), host);
+    assert_eq!(serde_json::from_str::<HostPace>("{}").expect("all new"), HostPace::default());
 }
 
 #[test]
 fn every_rule_is_told_in_plain_words() {
     let rows = [
         (WaitRule::Delay, "the delay between two requests"),
-        (
-            WaitRule::RetryAfter,
-            "the server asked for a break (Retry-After)",
-        ),
-        (
-            WaitRule::BackOff(Dns),
-            "time to recover after a failure (dns)",
-        ),
-        (
-            WaitRule::Excluded(Reset),
-            "left alone after many failures (reset)",
-        ),
+        (WaitRule::RetryAfter, "the server asked for a break (Retry-After)"),
+        (WaitRule::BackOff(Dns), "time to recover after a failure (dns)"),
+        (WaitRule::Excluded(Reset), "left alone after many failures (reset)"),
     ];
     for (rule, words) in rows {
         assert_eq!(rule.to_string(), words);

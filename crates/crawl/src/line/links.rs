@@ -1,0 +1,258 @@
+//! Where an answer leads (steps 1 and 2): its redirect, its page's links, its robots.txt's sitemaps.
+//!
+//! Every link is resolved, brought into its canonical form and judged, and carries its verdict into the
+//! link log. Candidates come out once per page, each URL once.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use larm_core::parse::{LinkRef, Page};
+use larm_core::robots::Directives;
+use larm_core::scope::{Reason, Subject, Verdict};
+use larm_core::url::{self, CrawlUrl, Fingerprint};
+use larm_core::via::Via;
+
+use super::{Line, redirect_of};
+use crate::fetch::Fetched;
+use crate::frontier::{Candidate, Errand, Item, Lease};
+use crate::rules::Rules;
+use crate::store::LinkFact;
+
+/// The links of an answer, judged.
+#[derive(Default)]
+pub struct JudgedLinks {
+    /// In scope, each once.
+    pub candidates: Vec<Candidate>,
+    /// All of them, for the link log.
+    pub facts: Vec<LinkFact>,
+    /// How many each filter rejected.
+    pub rejected: BTreeMap<String, u32>,
+    offered: HashSet<Fingerprint>,
+}
+
+impl JudgedLinks {
+    fn add(&mut self, mut fact: LinkFact, verdict: Result<Candidate, Reason>) {
+        match verdict {
+            Ok(candidate) => {
+                fact.to = candidate.url.to_string();
+                if self.offered.insert(candidate.url.fingerprint()) {
+                    self.candidates.push(candidate);
+                }
+            }
+            Err(reason) => {
+                *self.rejected.entry(reason.filter.to_string()).or_default() += 1;
+                fact.verdict = reason.to_string();
+            }
+        }
+        self.facts.push(fact);
+    }
+}
+
+/// What the links of one page have in common.
+struct FoundOn<'a> {
+    lease: &'a Lease,
+    page: &'a Page,
+    rules: &'a Rules,
+    parent: Arc<str>,
+    nofollow: Option<&'static str>,
+}
+
+impl Line {
+    /// Steps 1 and 2 for everything that the answer leads to.
+    pub fn judge_links(
+        &self,
+        lease: &Lease,
+        fetched: &Fetched,
+        page: Option<&Page>,
+    ) -> JudgedLinks {
+        let mut judged = JudgedLinks::default();
+        if let Some(location) = redirect_of(fetched) {
+            let (fact, verdict) = self.judge_redirect(lease, location);
+            judged.add(fact, verdict);
+        }
+        let Some(page) = page else { return judged };
+        let found_on = FoundOn {
+            lease,
+            page,
+            rules: &self.rules.read(),
+            parent: lease.url().as_str().into(),
+            nofollow: self.nofollow(fetched, page),
+        };
+        for link in page.links() {
+            let (fact, verdict) = self.judge_link(&found_on, &link);
+            judged.add(fact, verdict);
+        }
+        judged
+    }
+
+    fn judge_link(
+        &self,
+        found_on: &FoundOn<'_>,
+        link: &LinkRef<'_>,
+    ) -> (LinkFact, Result<Candidate, Reason>) {
+        let FoundOn { lease, page, rules, .. } = found_on;
+        let mut fact = fact(link);
+        let base = page.base.as_ref().unwrap_or(lease.url().as_url());
+        let url = url::resolve(link.target, Some(base), Some(page.encoding()))
+            .and_then(|url| url::canonicalise(url, rules.url_rules()));
+        let url = match url {
+            Ok(url) => url,
+            Err(error) => return (fact, Err(Reason::new(error.word(), error.to_string()))),
+        };
+        fact.to = url.to_string();
+        if let Some(reason) = self.unfollowed(found_on, link) {
+            return (fact, Err(reason));
+        }
+        let candidate = Candidate {
+            depth: depth_of(lease.item(), link.via),
+            via: link.via,
+            parent: Some(found_on.parent.clone()),
+            redirects: 0,
+            errand: errand_of(link.via),
+            url,
+        };
+        (fact, judge(rules, candidate, Some(lease.url())))
+    }
+
+    fn unfollowed(&self, found_on: &FoundOn<'_>, link: &LinkRef<'_>) -> Option<Reason> {
+        if let Some(by) = found_on.nofollow.filter(|_| !link.via.is_embed()) {
+            return Some(Reason::new("nofollow", format!("the page says so ({by})")));
+        }
+        (link.nofollow && self.obey).then(|| Reason::new("nofollow", "the link says so (rel)"))
+    }
+
+    /// A redirect is a link. One that leads a seed to another name of its own site takes the scope
+    /// along: whoever asks for example.com wants what www.example.com has. One of an embedded file
+    /// still belongs to the page that embeds it.
+    fn judge_redirect(
+        &self,
+        lease: &Lease,
+        location: &str,
+    ) -> (LinkFact, Result<Candidate, Reason>) {
+        let item = lease.item();
+        let is_embed = item.via.is_embed();
+        let via = if is_embed { item.via } else { Via::Redirect };
+        let fact = LinkFact { via, ..plain_fact(location) };
+        let target = url::resolve(location, Some(lease.url().as_url()), None)
+            .and_then(|url| url::canonicalise(url, self.rules.read().url_rules()));
+        let target = match target {
+            Ok(target) => target,
+            Err(error) => return (fact, Err(Reason::new(error.word(), error.to_string()))),
+        };
+        if is_seed_chain(item) && target.site() == lease.url().site() {
+            self.adopt_seed(&target);
+        }
+        let page = item.parent.as_deref().and_then(CrawlUrl::from_canonical);
+        let from = page.as_ref().filter(|_| is_embed).unwrap_or(lease.url());
+        let parent = if is_embed { item.parent.clone() } else { Some(lease.url().as_str().into()) };
+        let fact = LinkFact { to: target.to_string(), ..fact };
+        let candidate = Candidate {
+            depth: item.depth,
+            via,
+            parent,
+            redirects: item.redirects.saturating_add(1),
+            errand: item.errand.clone(),
+            url: target,
+        };
+        (fact, judge(&self.rules.read(), candidate, Some(from)))
+    }
+
+    /// Which directive of the page forbids following its links.
+    fn nofollow(&self, fetched: &Fetched, page: &Page) -> Option<&'static str> {
+        if !self.obey {
+            return None;
+        }
+        let header = fetched.headers.get_all("x-robots-tag").iter();
+        let mut header = header.filter_map(|value| value.to_str().ok());
+        if header.any(|value| Directives::from_header(value, &self.agent).nofollow) {
+            return Some("X-Robots-Tag");
+        }
+        let metas = page.robots_meta.iter();
+        let mut metas =
+            metas.filter_map(|(name, text)| Directives::from_meta(name, text, &self.agent));
+        metas.any(|said| said.nofollow).then_some("meta robots")
+    }
+
+    /// The sitemaps that a robots.txt names, those in scope.
+    pub(super) fn judge_sitemaps(&self, origin: &str, sitemaps: &[String]) -> Vec<Candidate> {
+        let rules = self.rules.read();
+        let Some(robots) = CrawlUrl::from_canonical(&format!("{origin}/robots.txt")) else {
+            return Vec::new();
+        };
+        let candidates = sitemaps.iter().filter_map(|text| {
+            let url = url::resolve(text, Some(robots.as_url()), None).ok()?;
+            let candidate = Candidate {
+                url: url::canonicalise(url, rules.url_rules()).ok()?,
+                depth: 0,
+                via: Via::Robots,
+                parent: Some(robots.as_str().into()),
+                redirects: 0,
+                errand: Errand::Sitemap,
+            };
+            judge(&rules, candidate, Some(&robots)).ok()
+        });
+        candidates.collect()
+    }
+
+    /// Takes a seed's new place into the scope, for this run and those to come.
+    fn adopt_seed(&self, url: &CrawlUrl) {
+        if self.rules.adopt_seed(url) {
+            let change = crate::change::Change::Seed(url.to_string());
+            let now = self.clock.now();
+            // Noted for the next run; should the log fail, its next commit says so.
+            let _ = self.frontier().changed(&change.log_key(), &change.log_value(), now);
+        }
+    }
+}
+
+fn judge(
+    rules: &Rules,
+    candidate: Candidate,
+    from: Option<&CrawlUrl>,
+) -> Result<Candidate, Reason> {
+    let verdict = rules.judge(&Subject {
+        url: &candidate.url,
+        depth: candidate.depth,
+        via: candidate.via,
+        from,
+        redirects: u32::from(candidate.redirects),
+    });
+    match verdict {
+        Verdict::Pass => Ok(candidate),
+        Verdict::Reject(reason) => Err(reason),
+    }
+}
+
+fn fact(link: &LinkRef<'_>) -> LinkFact {
+    LinkFact {
+        via: link.via,
+        text: link.text.to_owned(),
+        rel: link.rel.to_owned(),
+        ..plain_fact(link.target)
+    }
+}
+
+fn plain_fact(target: &str) -> LinkFact {
+    LinkFact {
+        to: target.to_owned(),
+        via: Via::Redirect,
+        text: String::new(),
+        rel: String::new(),
+        verdict: "ok".to_owned(),
+    }
+}
+
+/// Whether the item is a seed, or where seeds were redirected to.
+fn is_seed_chain(item: &Item) -> bool {
+    item.depth == 0 && matches!(item.via, Via::Seed | Via::Redirect)
+}
+
+/// Redirects, embeds and lists of pages are no hops.
+fn depth_of(item: &Item, via: Via) -> u32 {
+    let hop = !matches!(via, Via::Redirect | Via::Embed | Via::Sitemap | Via::SitemapIndex);
+    item.depth.saturating_add(u32::from(hop))
+}
+
+fn errand_of(via: Via) -> Errand {
+    if via == Via::SitemapIndex { Errand::Sitemap } else { Errand::Page }
+}

@@ -1,0 +1,178 @@
+//! The end of a lease (steps 11 and 12): whatever happened goes to the writer, which writes it and then
+//! settles the lease.
+
+use larm_core::via::Via;
+use larm_core::workbench::End;
+use larm_core::{Failure, FailureClass, Outcome};
+
+use super::visit::row_of;
+use super::{JudgedLinks, Line, Read, refusal};
+use crate::error::{Error, Result};
+use crate::fetch::{Fetched, retry_after_ms};
+use crate::frontier::{Candidate, Errand, Fate, Learnt, Lease, Settlement};
+use crate::robots::{Permit, Reading};
+use crate::store::Visit;
+use crate::writer::Job;
+
+impl Line {
+    /// An answer was read and its links judged: keep it.
+    pub async fn keep(
+        &self,
+        lease: Lease,
+        fetched: Fetched,
+        read: Read,
+        links: JudgedLinks,
+    ) -> Result<()> {
+        let (at, end) = (fetched.ended, end_of(&fetched));
+        let digest = read.digest.body;
+        let link_count = u32::try_from(links.facts.len()).unwrap_or(u32::MAX);
+        let (fetched, place) = fetched.split_reservation();
+        let visit = self.visit(&lease, fetched, read, links.facts);
+        if let Some(handler) = &self.handler {
+            handler(&visit).await;
+        }
+        let settlement = Settlement {
+            at,
+            end,
+            fate: Fate::Done(Box::new(row_of(&lease, &visit, digest))),
+            offers: links.candidates,
+            robots: None,
+            links: link_count,
+            rejected: links.rejected.into_iter().collect(),
+        };
+        let kept = Some((self.encoders.encode_all(&visit), visit));
+        self.send(Job { lease, settlement, kept, place }).await
+    }
+
+    /// Settles a URL for which nothing was sent.
+    pub async fn settle_unasked(&self, lease: Lease, outcome: Outcome) -> Result<()> {
+        let visit = self.unasked_visit(&lease, outcome);
+        let fate = Fate::Done(Box::new(row_of(&lease, &visit, None)));
+        let settlement = Settlement::unused(visit.at, fate);
+        self.settle(lease, settlement, Some(visit)).await
+    }
+
+    /// Settles a URL whose origin was given up. A robots.txt errand takes the news to whom it was for.
+    pub async fn give_up(&self, lease: Lease, class: FailureClass) -> Result<()> {
+        let Errand::Robots { origin, .. } = lease.errand().clone() else {
+            return self.settle_unasked(lease, Outcome::HostUnreachable { class }).await;
+        };
+        let robots = Some(Learnt::Unreachable { origin, retry_after_ms: None });
+        let unused = Settlement::unused(self.clock.now(), Fate::Errand);
+        self.settle(lease, Settlement { robots, ..unused }, None).await
+    }
+
+    /// A fetch failed: try again later, or settle it as failed.
+    ///
+    /// A failure to connect is the origin's: the URL takes its place again, and waits for the origin's
+    /// next chance or its end.
+    pub async fn fail(&self, lease: Lease, failure: Failure) -> Result<()> {
+        let at = self.clock.end();
+        let end = End::Failed { class: failure.class, retry_after_ms: None };
+        if failure.class.is_connection_level() {
+            let back = Settlement { end, ..Settlement::unused(at, Fate::Back) };
+            return self.settle(lease, back, None).await;
+        }
+        if self.may_try_again(&lease) {
+            let again = Fate::Again(at.after(self.retry_delay_ms(&lease, failure.class)));
+            let settlement = Settlement { end, ..Settlement::unused(at, again) };
+            return self.settle(lease, settlement, None).await;
+        }
+        let Failure { class, detail } = failure;
+        let visit = self.unasked_visit(&lease, Outcome::Failed { class, detail });
+        let visit = Visit { tries: u32::from(lease.item().tries) + 1, ..visit };
+        let fate = Fate::Done(Box::new(row_of(&lease, &visit, None)));
+        self.settle(lease, Settlement { end, ..Settlement::unused(at, fate) }, Some(visit)).await
+    }
+
+    /// The server answered that it cannot now: wait as it asks, or as the table says.
+    pub async fn try_again(&self, lease: Lease, fetched: &Fetched, failure: Failure) -> Result<()> {
+        let asked = fetched.header("retry-after");
+        let asked = asked.and_then(|text| retry_after_ms(text, fetched.ended));
+        let retry_after_ms = asked.map(|ms| ms.min(self.limits.retry_after_ms_max));
+        let wait = retry_after_ms.unwrap_or_else(|| self.retry_delay_ms(&lease, failure.class));
+        let settlement = Settlement {
+            end: End::Failed { class: failure.class, retry_after_ms },
+            ..Settlement::unused(fetched.ended, Fate::Again(fetched.ended.after(wait)))
+        };
+        self.settle(lease, settlement, None).await
+    }
+
+    /// The end of a request for a robots.txt.
+    pub async fn settle_robots(
+        &self,
+        permit: Permit,
+        answer: Result<Fetched, Failure>,
+    ) -> Result<()> {
+        let now = self.clock.now();
+        let (origin, hops, fate) = match permit.lease().errand() {
+            Errand::Robots { origin, hops } => (origin.clone(), *hops, Fate::Errand),
+            _ => (permit.lease().url().origin().into(), 0, Fate::Back),
+        };
+        let is_errand = matches!(fate, Fate::Errand);
+        let reading = self.robots.read(permit.url(), hops, &answer, now);
+        let mut settlement = match &answer {
+            Ok(fetched) => Settlement {
+                end: End::Answered { response_ms: fetched.ended.since(fetched.started) },
+                ..Settlement::unused(fetched.ended, fate)
+            },
+            Err(_) => Settlement::unused(self.clock.end(), fate),
+        };
+        let visit = answer.ok().map(|fetched| self.robots_visit(&permit, fetched));
+        let lease = permit.into_lease();
+        match reading {
+            Reading::Rules(rules) => {
+                let (learnt, sitemaps) = self.robots.learn(&origin, rules, now);
+                settlement.robots = Some(learnt);
+                settlement.offers = self.judge_sitemaps(&origin, &sitemaps);
+            }
+            Reading::Elsewhere(target) => {
+                settlement.robots = Some(Learnt::Elsewhere { origin: origin.clone() });
+                let errand = Errand::Robots { origin, hops: hops + 1 };
+                settlement.offers = vec![robots_errand(target, errand)];
+            }
+            Reading::Unreachable(failure, retry_after_ms) => {
+                settlement.end = End::Failed { class: failure.class, retry_after_ms };
+                if is_errand {
+                    settlement.robots = Some(Learnt::Unreachable { origin, retry_after_ms });
+                }
+            }
+        }
+        self.settle(lease, settlement, visit).await
+    }
+
+    async fn settle(
+        &self,
+        lease: Lease,
+        settlement: Settlement,
+        visit: Option<Visit>,
+    ) -> Result<()> {
+        let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
+        self.send(Job { lease, settlement, kept, place: None }).await
+    }
+
+    async fn send(&self, job: Job) -> Result<()> {
+        let closed = |_| Error::Stopped("the writer has stopped".to_owned());
+        self.writer.send(job).await.map_err(closed)
+    }
+
+    pub(super) fn may_try_again(&self, lease: &Lease) -> bool {
+        u64::from(lease.item().tries) + 1 < self.limits.url_tries_max
+    }
+
+    fn retry_delay_ms(&self, lease: &Lease, class: FailureClass) -> u64 {
+        class.delay_ms(u32::from(lease.item().tries) + 1, self.limits.host_back_off_ms_max)
+    }
+}
+
+/// An answer of 5xx is an answer, but not one of a healthy host.
+fn end_of(fetched: &Fetched) -> End {
+    match refusal(fetched.status) {
+        Some(class) => End::Failed { class, retry_after_ms: None },
+        None => End::Answered { response_ms: fetched.ended.since(fetched.started) },
+    }
+}
+
+fn robots_errand(url: larm_core::url::CrawlUrl, errand: Errand) -> Candidate {
+    Candidate { url, depth: 0, via: Via::Robots, parent: None, redirects: 0, errand }
+}

@@ -1,0 +1,176 @@
+//! What the sinks will see of a URL, and what the page table keeps of it.
+
+use larm_core::Outcome;
+use larm_core::digest::BodyDigest;
+use larm_core::parse::{Kind, Mime, Page};
+use larm_core::via::Via;
+
+use super::{Digested, Line, Read, outcome_of};
+use crate::fetch::{Fetched, Truncated as Cut};
+use crate::frontier::{Lease, PageRow};
+use crate::robots::Permit;
+use crate::store::{Exchange, LinkFact, PageFacts, Timings, Truncated, Visit, Wire};
+
+impl Line {
+    /// Puts together what the sinks will see.
+    pub fn visit(
+        &self,
+        lease: &Lease,
+        fetched: Fetched,
+        read: Read,
+        links: Vec<LinkFact>,
+    ) -> Visit {
+        let Read { outcome, page, note, digest } = read;
+        let page_notes = page.iter().flat_map(|page| page.notes.iter()).map(ToString::to_string);
+        let fetch_notes = fetched.notes.iter().copied().chain(note).map(str::to_owned);
+        let notes = fetch_notes.chain(page_notes).collect();
+        Visit {
+            tries: u32::from(lease.item().tries) + 1,
+            at: fetched.started,
+            timings: Timings {
+                wait_ms: None,
+                connect_ms: None,
+                first_byte_ms: Some(fetched.first_byte.since(fetched.started)),
+                total_ms: fetched.ended.since(fetched.started),
+            },
+            page: page.map(|page| page_facts(&fetched, page)),
+            exchange: outcome.answered().then(|| exchange(fetched)),
+            links,
+            same_as: digest.same_as,
+            notes,
+            ..self.unasked_visit(lease, outcome)
+        }
+    }
+
+    /// What the sinks see of a robots.txt: it is part of what was seen, and so of the archive.
+    pub(super) fn robots_visit(&self, permit: &Permit, fetched: Fetched) -> Visit {
+        let lease = permit.lease();
+        let outcome = outcome_of(permit.url(), &fetched);
+        let read = Read { outcome, page: None, note: None, digest: Digested::default() };
+        Visit {
+            url: permit.url().clone(),
+            via: Via::Robots,
+            parent: None,
+            ..self.visit(lease, fetched, read, Vec::new())
+        }
+    }
+
+    /// What the sinks see of a URL for which nothing came back.
+    pub(super) fn unasked_visit(&self, lease: &Lease, outcome: Outcome) -> Visit {
+        let item = lease.item();
+        Visit {
+            url: lease.url().clone(),
+            depth: item.depth,
+            via: item.via,
+            parent: item.parent.as_deref().map(str::to_owned),
+            outcome,
+            tries: u32::from(item.tries),
+            at: self.clock.now(),
+            timings: Timings::default(),
+            exchange: None,
+            page: None,
+            links: Vec::new(),
+            same_as: None,
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// What the page table keeps. Where it lies in the archive is added by the writer.
+pub(super) fn row_of(lease: &Lease, visit: &Visit, digest: Option<BodyDigest>) -> PageRow {
+    let exchange = visit.exchange.as_ref();
+    PageRow {
+        url: visit.url.as_str().into(),
+        outcome: visit.outcome.clone(),
+        at: visit.at,
+        depth: visit.depth,
+        via: visit.via,
+        parent: lease.item().parent.clone(),
+        tries: lease.item().tries,
+        bytes: exchange.map_or(0, |exchange| exchange.payload().len() as u64),
+        content_type: exchange.and_then(|x| x.wire().content_type.as_deref()).map(Into::into),
+        digest,
+        payload_digest: exchange.map(Exchange::payload_digest),
+        same_as: visit.same_as.clone(),
+        warc: None,
+        notes: visit.notes.clone(),
+    }
+}
+
+fn page_facts(fetched: &Fetched, page: Page) -> PageFacts {
+    let header = fetched.header("x-robots-tag").map(str::to_owned);
+    let metas = page.robots_meta.iter().map(|(name, text)| format!("{name}: {text}"));
+    PageFacts {
+        robots: header.into_iter().chain(metas).collect::<Vec<_>>().join("; "),
+        content_type: essence_of(fetched, &page),
+        charset: page.encoding().name().to_owned(),
+        title: page.title.unwrap_or_default(),
+        lang: page.lang.unwrap_or_default(),
+        text: page.text,
+        canonical: page.canonical,
+    }
+}
+
+/// The type that the server named, or the one that the bytes show.
+fn essence_of(fetched: &Fetched, page: &Page) -> String {
+    let named = fetched.content_type().and_then(Mime::parse).map(|mime| mime.essence().to_owned());
+    let shown = match page.kind {
+        Kind::Html => "text/html",
+        Kind::Xhtml => "application/xhtml+xml",
+        Kind::Css => "text/css",
+        Kind::Text => "text/plain",
+        Kind::Xml | Kind::Sitemap | Kind::SitemapIndex | Kind::Feed => "application/xml",
+        Kind::Other => "application/octet-stream",
+    };
+    named.unwrap_or_else(|| shown.to_owned())
+}
+
+fn exchange(fetched: Fetched) -> Exchange {
+    let content_type = fetched.content_type().map(str::to_owned);
+    Exchange::new(Wire {
+        request: redacted(&fetched.request).into(),
+        response: fetched.raw,
+        head_bytes: fetched.head_bytes,
+        status: fetched.status,
+        content_type,
+        peer: fetched.peer,
+        truncated: fetched.truncated.map(|cut| match cut {
+            Cut::Length => Truncated::Length,
+            Cut::Time => Truncated::Time,
+            Cut::Disconnect => Truncated::Disconnect,
+            Cut::Unwanted => Truncated::Unspecified,
+        }),
+    })
+}
+
+/// Credentials never reach the archive: their values are replaced, the fields stay.
+fn redacted(request: &[u8]) -> Vec<u8> {
+    const SECRET: [&[u8]; 3] = [b"authorization:", b"cookie:", b"proxy-authorization:"];
+    let mut out = Vec::with_capacity(request.len());
+    for line in request.split_inclusive(|byte| *byte == b'\n') {
+        let lower = line.to_ascii_lowercase();
+        match SECRET.iter().find(|name| lower.starts_with(name)) {
+            Some(name) => {
+                out.extend_from_slice(&line[..name.len()]);
+                out.extend_from_slice(b" redacted\r\n");
+            }
+            None => out.extend_from_slice(line),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_do_not_reach_the_archive() {
+        let sent =
+            b"GET / HTTP/1.1\r\nHost: h\r\nAuthorization: Basic c2VjcmV0\r\ncookie: id=7\r\n\r\n";
+        let kept = String::from_utf8(redacted(sent)).unwrap();
+        let expected =
+            "GET / HTTP/1.1\r\nHost: h\r\nAuthorization: redacted\r\ncookie: redacted\r\n\r\n";
+        assert_eq!(kept, expected);
+    }
+}

@@ -1,0 +1,287 @@
+//! The command line: every command and the flags that belong to a run rather than to a crawl.
+//!
+//! The settings of a crawl are in `config::raw`, since they are keys of `larm.toml` too.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::config::Settings;
+
+/// A polite web crawler that keeps exactly what it saw.
+#[derive(Debug, Parser)]
+#[command(name = "larm", version, max_term_width = 100, disable_help_subcommand = false)]
+#[command(after_help = EXAMPLES)]
+#[command(subcommand_required = true, arg_required_else_help = false)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What is shown below the help.
+pub const EXAMPLES: &str = "\
+Examples:
+  larm example.com                     crawl a host into ./example.com.larm
+  larm example.com --max-pages 100     the same, at most 100 pages
+  larm why example.com.larm URL        was it fetched; if not, why not
+
+`larm URL…` is short for `larm crawl URL…`. Try `larm demo`: it needs no network.";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Crawl; on an existing directory: go on
+    Crawl(CrawlArgs),
+    /// Go on with a crawl, with the settings it has
+    Resume(ResumeArgs),
+    /// Let a running crawl rest; `larm resume` wakes it
+    Pause(DirArgs),
+    /// End a running crawl; it can go on later
+    Stop(DirArgs),
+    /// How a crawl stands
+    Status(StatusArgs),
+    /// Change a setting of a running crawl
+    Set(SetArgs),
+    /// Was this URL fetched; if not, which rule said no, and who links to it
+    Why(WhyArgs),
+    /// Print a page from the archive
+    Cat(CatArgs),
+    /// What larm makes of a URL, a robots.txt or a page
+    #[command(subcommand)]
+    Inspect(Inspect),
+    /// A small web on this machine, crawled before your eyes
+    Demo(DemoArgs),
+    /// Check this machine: disk, names, certificates, limits
+    Doctor,
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man,
+    /// Print docs/config.md
+    #[command(hide = true)]
+    ConfigDoc,
+}
+
+/// `larm crawl`.
+#[derive(Debug, Args)]
+pub struct CrawlArgs {
+    /// What to crawl and how.
+    #[command(flatten)]
+    pub settings: Settings,
+    /// About this run.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Read settings from this file [default: ./larm.toml, if it is there]
+    #[arg(long, value_name = "FILE", help_heading = "This run")]
+    pub config: Option<PathBuf>,
+    /// Set an existing directory aside (as DIR.old-N) and begin anew
+    #[arg(long, help_heading = "This run")]
+    pub fresh: bool,
+    /// Print the resolved settings as TOML, and do nothing
+    #[arg(long, help_heading = "This run")]
+    pub dry_run: bool,
+}
+
+/// Flags of a run that say nothing about the crawl.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RunArgs {
+    /// Print errors only
+    #[arg(short, long, help_heading = "This run", conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Print a line for each URL; twice: more about the inside
+    #[arg(short, long, action = clap::ArgAction::Count, help_heading = "This run")]
+    pub verbose: u8,
+    /// Show no progress
+    #[arg(long, help_heading = "This run")]
+    pub no_progress: bool,
+    /// Form of log messages: text, json [default: text]
+    #[arg(
+        long,
+        value_name = "FORM",
+        value_enum,
+        hide_possible_values = true,
+        hide_default_value = true,
+        default_value_t,
+        help_heading = "This run"
+    )]
+    pub log_format: LogFormat,
+}
+
+/// Form of log messages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// `larm resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The crawl directory
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// Settings to change, and further seeds.
+    #[command(flatten)]
+    pub settings: Settings,
+    /// About this run.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// A command about a crawl as a whole.
+#[derive(Debug, Args)]
+pub struct DirArgs {
+    /// The crawl directory
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+}
+
+/// `larm status`.
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// The crawl directory
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `larm set`.
+#[derive(Debug, Args)]
+pub struct SetArgs {
+    /// The crawl directory
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// delay=2s, rate=5 or none, concurrency=8, max-pages=500, exclude=RE, block=HOST
+    #[arg(value_name = "KEY=VALUE", required = true)]
+    pub changes: Vec<String>,
+}
+
+/// `larm why`.
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    /// The crawl directory
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The URL in question
+    #[arg(value_name = "URL")]
+    pub url: String,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `larm cat`.
+#[derive(Debug, Args)]
+pub struct CatArgs {
+    /// The crawl directory
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The page
+    #[arg(value_name = "URL")]
+    pub url: String,
+    /// What to print instead of the body.
+    #[command(flatten)]
+    pub form: CatForm,
+}
+
+/// What `larm cat` prints; the body if nothing is said.
+#[derive(Debug, Clone, Copy, Args)]
+#[group(multiple = false)]
+pub struct CatForm {
+    /// The response's status line and headers
+    #[arg(long)]
+    pub headers: bool,
+    /// The response byte for byte as it came, headers included
+    #[arg(long)]
+    pub raw: bool,
+    /// The readable text
+    #[arg(long)]
+    pub text: bool,
+    /// The page as Markdown
+    #[arg(long)]
+    pub markdown: bool,
+    /// Everything known about it, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `larm inspect`.
+#[derive(Debug, Subcommand)]
+pub enum Inspect {
+    /// The canonical form of URLs
+    Url(InspectUrl),
+    /// What a robots.txt says about URLs
+    Robots(InspectRobots),
+    /// What larm reads in a page
+    Page(InspectPage),
+}
+
+/// `larm inspect url`.
+#[derive(Debug, Args)]
+pub struct InspectUrl {
+    /// URLs, or link texts with --base
+    #[arg(value_name = "URL", required_unless_present = "jsonl")]
+    pub urls: Vec<String>,
+    /// The URL that links are resolved against
+    #[arg(long, value_name = "URL")]
+    pub base: Option<String>,
+    /// One JSON object a line from standard input: {"url", "base"?}
+    #[arg(long, conflicts_with_all = ["urls", "base"])]
+    pub jsonl: bool,
+}
+
+/// `larm inspect robots`.
+#[derive(Debug, Args)]
+pub struct InspectRobots {
+    /// The robots.txt; `-` is standard input
+    #[arg(value_name = "FILE", required_unless_present = "jsonl")]
+    pub file: Option<PathBuf>,
+    /// URLs or paths to ask about
+    #[arg(value_name = "URL")]
+    pub urls: Vec<String>,
+    /// Product token or whole user agent
+    #[arg(long, value_name = "AGENT", default_value = "larm")]
+    pub agent: String,
+    /// One JSON object a line from standard input: {"robots", "agent", "url"}
+    #[arg(long, conflicts_with_all = ["file", "urls"])]
+    pub jsonl: bool,
+}
+
+/// `larm inspect page`.
+#[derive(Debug, Args)]
+pub struct InspectPage {
+    /// The page; `-` is standard input
+    #[arg(value_name = "FILE", required_unless_present = "jsonl")]
+    pub file: Option<PathBuf>,
+    /// Where the page is from
+    #[arg(long, value_name = "URL", required_unless_present = "jsonl")]
+    pub url: Option<String>,
+    /// Its Content-Type [default: found out from its first bytes]
+    #[arg(long, value_name = "TYPE")]
+    pub content_type: Option<String>,
+    /// One JSON object a line from standard input: {"url", "content_type"?, "body_base64"}
+    #[arg(long, conflicts_with_all = ["file", "url", "content_type"])]
+    pub jsonl: bool,
+}
+
+/// `larm demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Keep the result in ./larm-demo-N.larm rather than among temporary files
+    #[arg(long)]
+    pub keep: bool,
+}
+
+/// `larm completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// bash, zsh, fish, elvish or powershell
+    #[arg(value_name = "SHELL", value_enum, hide_possible_values = true)]
+    pub shell: clap_complete::Shell,
+}

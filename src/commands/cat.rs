@@ -1,0 +1,135 @@
+//! `larm cat`: a page from the archive.
+
+use std::io::{self, IsTerminal, Write};
+
+use anyhow::{Context, Result};
+use larm_core::parse::{Input, markdown, parse};
+use larm_crawl::explain::Stand;
+use larm_crawl::fetch::archived_body;
+use larm_crawl::frontier::PageRow;
+use larm_crawl::store::WarcReader;
+use serde_json::{Value, json};
+
+use super::inspect::page::facts;
+use super::lookup::Lookup;
+use super::why::outcome_in_words;
+use crate::cli::CatArgs;
+use crate::exit::{Exit, shell_word, shown, usage};
+
+/// Revisit records that are followed to the original.
+const HOPS_MAX: usize = 4;
+
+/// A response from the archive.
+struct Archived {
+    /// The head of the response that was asked for.
+    head: Vec<u8>,
+    /// The head that the payload came with: another one for a revisit.
+    payload_head: Vec<u8>,
+    payload: Vec<u8>,
+}
+
+/// Prints it.
+pub fn cat(args: &CatArgs) -> Result<Exit> {
+    let lookup = Lookup::open(&args.dir)?;
+    let found = lookup.find(&args.url)?;
+    let why = format!("larm why {} {}", shown(&args.dir), shell_word(&args.url));
+    let Stand::Settled { page } = found.stand else {
+        return Err(usage(format!("{} is not in the archive; ask: {why}", found.url)));
+    };
+    if page.warc.is_none() {
+        let what = outcome_in_words(&page.outcome);
+        return Err(usage(format!("{} is not in the archive ({what}); ask: {why}", page.url)));
+    }
+    let archived = read(&lookup, args, &page)?;
+    print(&lookup, args, &page, &archived)?;
+    Ok(Exit::Done)
+}
+
+/// Reads a record, and for a revisit the one that it stands for.
+fn read(lookup: &Lookup, args: &CatArgs, page: &PageRow) -> Result<Archived> {
+    let mut head = None;
+    let mut row = page.clone();
+    for _ in 0..HOPS_MAX {
+        let place =
+            row.warc.as_ref().with_context(|| format!("{} is not in the archive", row.url))?;
+        let path = args.dir.join("warc").join(&*place.name);
+        let record = WarcReader::open(path, lookup.limits())?.record_at(place.offset)?;
+        let (this_head, payload) = record.http().context("the record holds no HTTP response")?;
+        let head = head.get_or_insert_with(|| this_head.to_vec()).clone();
+        if record.kind() != "revisit" {
+            return Ok(Archived {
+                head,
+                payload_head: this_head.to_vec(),
+                payload: payload.to_vec(),
+            });
+        }
+        let original = record.field("WARC-Refers-To-Target-URI").map(str::to_owned);
+        let original = original.or_else(|| row.same_as.as_ref().map(|same| same.url.clone()));
+        let original = original.context("the record does not say what it is a copy of")?;
+        row = lookup
+            .page(&original)?
+            .with_context(|| format!("the original {original} is missing"))?;
+    }
+    anyhow::bail!("the record of {} leads from copy to copy", page.url)
+}
+
+fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Archived) -> Result<()> {
+    let mut out = io::stdout().lock();
+    if args.form.headers {
+        return Ok(out.write_all(&archived.head)?);
+    }
+    if args.form.raw {
+        out.write_all(&archived.head)?;
+        return Ok(out.write_all(&archived.payload)?);
+    }
+    let limits = lookup.limits();
+    let decoded = archived_body(&archived.payload_head, &archived.payload, limits);
+    let url = larm_core::url::resolve(&page.url, None, None)?;
+    let content_type = page.content_type.as_deref();
+    let input = Input { url: &url, content_type, body: &decoded.bytes };
+    if args.form.text {
+        return Ok(writeln!(out, "{}", parse(&input, limits).text.trim_end())?);
+    }
+    if args.form.markdown {
+        return Ok(writeln!(out, "{}", markdown(&input, limits).trim_end())?);
+    }
+    if args.form.json {
+        let whole = everything(page, archived, facts(&input, limits));
+        return Ok(writeln!(out, "{}", serde_json::to_string_pretty(&whole)?)?);
+    }
+    if io::stdout().is_terminal() && is_binary(&decoded.bytes) {
+        return Err(usage(format!(
+            "{} is no text and would upset your terminal; send it to a file with `> FILE`",
+            page.url
+        )));
+    }
+    Ok(out.write_all(&decoded.bytes)?)
+}
+
+fn everything(page: &PageRow, archived: &Archived, facts: Value) -> Value {
+    let head = String::from_utf8_lossy(&archived.head);
+    let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
+    let headers: Vec<_> = fields.map(|(name, value)| json!([name.trim(), value.trim()])).collect();
+    let mut whole = json!({
+        "url": page.url,
+        "status": page.outcome.status(),
+        "at": page.at.to_string(),
+        "depth": page.depth,
+        "via": page.via,
+        "parent": page.parent,
+        "content_type": page.content_type,
+        "headers": headers,
+        "warc": page.warc,
+        "same_as": page.same_as.as_ref().map(|same| &same.url),
+    });
+    if let (Value::Object(whole), Value::Object(facts)) = (&mut whole, facts) {
+        whole.extend(facts);
+    }
+    whole
+}
+
+/// Control characters that no text has tell binary data from text.
+fn is_binary(body: &[u8]) -> bool {
+    let unusual = |byte: &u8| matches!(byte, 0..=8 | 14..=26 | 28..=31 | 127);
+    body.iter().take(4_096).any(unusual)
+}

@@ -1,0 +1,164 @@
+//! `larm crawl` and `larm resume`: from arguments to a crawl that runs.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use larm_crawl::directory::{self, Directory};
+
+use super::drive::{self, Job};
+use crate::cli::{CrawlArgs, ResumeArgs, RunArgs};
+use crate::config::{Config, Settings, consent, file, file_in_force, plan, save};
+use crate::console::Console;
+use crate::exit::{Exit, shown, usage};
+use crate::human;
+
+/// `larm crawl`: starts, or goes on where the directory is there already.
+pub fn crawl(args: CrawlArgs) -> Result<Exit> {
+    let console = Console::new(&args.run);
+    let (fresh, dry_run) = (args.fresh, args.dry_run);
+    let mut config = gather(&args, &console)?;
+    tell_skipped(&config, &console);
+    let dir = directory_of(&config)?;
+    if !dry_run {
+        refuse_if_in_use(&dir)?;
+    }
+    if fresh && !dry_run {
+        set_aside(&dir, &console)?;
+    }
+    if let Some(earlier) = save::read(&dir)?.filter(|_| !fresh) {
+        go_on_from(&mut config, earlier, &dir, &console)?;
+    }
+    if config.seeds.is_empty() {
+        return Err(nothing_to_crawl(&config));
+    }
+    consent::check(&config)?;
+    if dry_run {
+        return print_settings(config, dir);
+    }
+    launch(config, dir, args.run, console)
+}
+
+/// `larm resume`: goes on with the settings that the directory has. One that runs is woken up.
+pub fn resume(args: ResumeArgs) -> Result<Exit> {
+    directory::identify(&args.dir)?;
+    if directory::in_use(&args.dir) {
+        return super::steer::wake(&args.dir);
+    }
+    let console = Console::new(&args.run);
+    let path = args.dir.join(crate::config::FILE_NAME);
+    let saved = file::read(&path).context("the settings of this crawl cannot be read")?;
+    let earlier = Config::new(Settings::default(), saved.clone())?;
+    let config = Config::new(args.settings, saved)?;
+    tell_skipped(&config, &console);
+    tell_changes(&earlier, &config, &args.dir, &console)?;
+    consent::check(&config)?;
+    launch(config, args.dir, args.run, console)
+}
+
+fn gather(args: &CrawlArgs, console: &Console) -> Result<Config> {
+    let path = file_in_force(args.config.as_deref());
+    let settings = match &path {
+        Some(path) => file::read(path)?,
+        None => Settings::default(),
+    };
+    if let Some(path) = path {
+        console.say(format!("settings from {}", shown(&path)));
+    }
+    Config::new(args.settings.clone(), settings)
+}
+
+fn directory_of(config: &Config) -> Result<PathBuf> {
+    config.directory().ok_or_else(|| nothing_to_crawl(config))
+}
+
+/// `--jsonl example.com` takes the URL for its file: easy to type, hard to see.
+fn nothing_to_crawl(config: &Config) -> anyhow::Error {
+    let taken = config.settings.jsonl.as_deref().filter(|path| !file::is_dash(path));
+    let hint = taken.map(|path| {
+        let path = path.display();
+        format!(
+            " (`{path}` was taken for the file of --jsonl; put the URL first, or write --jsonl=-)"
+        )
+    });
+    let hint = hint.unwrap_or_default();
+    usage(format!("nothing to crawl: name a URL, or a file of them with -i{hint}"))
+}
+
+fn tell_skipped(config: &Config, console: &Console) {
+    let skipped = &config.seeds.skipped;
+    if skipped.count == 0 {
+        return;
+    }
+    for line in &skipped.shown {
+        console.warn(format!("skipped {line}"));
+    }
+    let lines = human::counted(skipped.count, "line", "lines");
+    console.warn(format!("{lines} of the seed file skipped in all"));
+}
+
+/// Keeps the seeds of the earlier run and says what is different now.
+fn go_on_from(config: &mut Config, earlier: Config, dir: &Path, console: &Console) -> Result<()> {
+    tell_changes(&earlier, config, dir, console)?;
+    let new = config.seeds.go_on_from(earlier.seeds);
+    if new > 0 {
+        console.say(format!("{} added", human::counted(new as u64, "new seed", "new seeds")));
+    }
+    Ok(())
+}
+
+fn tell_changes(earlier: &Config, config: &Config, dir: &Path, console: &Console) -> Result<()> {
+    let changes = save::differences(earlier, config)?;
+    save::refuse_new_identity(&changes, dir)?;
+    for change in changes {
+        let [old, new] =
+            [change.old, change.new].map(|value| value.unwrap_or("not set".to_owned()));
+        tracing::info!(key = change.key, old, new, "setting changed since the last run");
+        console.say(format!("changed: {} was {old}, is {new}", change.key));
+    }
+    Ok(())
+}
+
+/// Whoever runs there has the say.
+fn refuse_if_in_use(dir: &Path) -> Result<()> {
+    if !directory::in_use(dir) {
+        return Ok(());
+    }
+    let dir = shown(dir);
+    Err(usage(format!(
+        "{dir} is in use by another larm; `larm status {dir}` shows it, `larm stop {dir}` ends it"
+    )))
+}
+
+/// Renames an existing crawl directory, so that nothing is ever deleted.
+fn set_aside(dir: &Path, console: &Console) -> Result<()> {
+    if !dir.exists() {
+        return Ok(());
+    }
+    directory::identify(dir)?;
+    let name = |number: u32| PathBuf::from(format!("{}.old-{number}", dir.display()));
+    let aside = (1..).map(name).find(|path| !path.exists()).expect("numbers do not run out");
+    std::fs::rename(dir, &aside)
+        .with_context(|| format!("cannot rename {} to {}", dir.display(), aside.display()))?;
+    console.say(format!("the earlier crawl is now {}", shown(&aside)));
+    Ok(())
+}
+
+fn print_settings(mut config: Config, dir: PathBuf) -> Result<Exit> {
+    plan::build(&config, dir.clone())?;
+    config.settings.output = Some(dir);
+    std::io::stdout().write_all(save::to_toml(&config)?.as_bytes())?;
+    Ok(Exit::Done)
+}
+
+/// Writes the settings down and runs the crawl.
+pub fn launch(config: Config, dir: PathBuf, run: RunArgs, console: Console) -> Result<Exit> {
+    console.start_log(&run);
+    let plan = plan::build(&config, dir.clone())?;
+    // What the filters cannot use is refused before anything is written.
+    larm_crawl::rules::SharedRules::new(&plan, Vec::new())?;
+    let lock = Directory::open(&dir)?;
+    save::write(&config, &dir)?;
+    drop(lock);
+    super::block_on(drive::drive(Job { config, plan, run, console }))
+}

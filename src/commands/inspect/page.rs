@@ -1,0 +1,126 @@
+//! `larm inspect page`: what larm reads in a page.
+
+use std::io::Write;
+
+use anyhow::Result;
+use data_encoding::{BASE64, BASE64_NOPAD};
+use larm_core::Limits;
+use larm_core::parse::{Input, LinkRef, Page, markdown, parse};
+use larm_core::url::{canonicalise, resolve};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::url::RULES;
+use crate::cli::InspectPage;
+use crate::exit::usage;
+use crate::human;
+
+/// A line of `--jsonl`.
+#[derive(Deserialize)]
+pub struct Question {
+    url: String,
+    content_type: Option<String>,
+    body_base64: String,
+}
+
+/// Answers a line.
+pub fn answer(question: Question, limits: &Limits) -> Value {
+    let text = question.body_base64.as_bytes();
+    let body = match BASE64.decode(text).or_else(|_| BASE64_NOPAD.decode(text)) {
+        Ok(body) => body,
+        Err(error) => return json!({"error": format!("body_base64: {error}")}),
+    };
+    let url = match resolve(&question.url, None, None) {
+        Ok(url) => url,
+        Err(error) => return json!({"error": format!("url: {error}")}),
+    };
+    let content_type = question.content_type.as_deref();
+    facts(&Input { url: &url, content_type, body: &body }, limits)
+}
+
+/// Everything that larm reads in a body, as JSON.
+pub fn facts(input: &Input<'_>, limits: &Limits) -> Value {
+    let page = parse(input, limits);
+    let links: Vec<Value> = page.links().map(|link| link_fact(input, &page, link)).collect();
+    json!({
+        "title": page.title,
+        "lang": page.lang,
+        "charset": page.charset.encoding.name(),
+        "links": links,
+        "text": page.text,
+        "markdown": markdown(input, limits),
+        "meta_robots": meta_robots(&page),
+        "canonical": page.canonical.as_deref().and_then(|href| target(input, &page, href)),
+        "description": page.description,
+        "kind": page.kind.word(),
+        "notes": page.notes.iter().map(|note| note.word()).collect::<Vec<_>>(),
+    })
+}
+
+fn link_fact(input: &Input<'_>, page: &Page, link: LinkRef<'_>) -> Value {
+    json!({
+        "url": target(input, page, link.target),
+        "text": link.text,
+        "rel": link.rel,
+        "via": link.via,
+        "href": link.target,
+    })
+}
+
+/// Canonical where it can be crawled, else resolved, else nothing.
+fn target(input: &Input<'_>, page: &Page, href: &str) -> Option<String> {
+    let base = page.base.as_ref().unwrap_or(input.url);
+    let resolved = resolve(href, Some(base), Some(page.encoding())).ok()?;
+    let plain = resolved.to_string();
+    Some(canonicalise(resolved, &RULES).map_or(plain, |url| url.to_string()))
+}
+
+/// What the page says to robots of any name.
+fn meta_robots(page: &Page) -> Option<String> {
+    let named = page.robots_meta.iter().filter(|(name, _)| name == "robots");
+    let contents: Vec<&str> = named.map(|(_, content)| content.as_str()).collect();
+    (!contents.is_empty()).then(|| contents.join(", "))
+}
+
+/// Prints a page for people.
+pub fn show(args: &InspectPage) -> Result<()> {
+    let body = super::read(args.file.as_deref().expect("clap asks for a file or --jsonl"))?;
+    let text = args.url.as_deref().expect("clap asks for a URL or --jsonl");
+    let url = larm_core::url::seed(text, &RULES)
+        .map_err(|error| usage(format!("--url `{text}`: {error}")))?;
+    let limits = Limits::default();
+    let input =
+        Input { url: url.as_url(), content_type: args.content_type.as_deref(), body: &body };
+    let page = parse(&input, &limits);
+    let mut out = std::io::stdout().lock();
+    let kind = page.kind.word();
+    writeln!(out, "{url}: {kind}, {}", page.charset.encoding.name())?;
+    let rows = [
+        ("title", page.title.clone()),
+        ("language", page.lang.clone()),
+        ("about", page.description.clone()),
+        ("robots", meta_robots(&page)),
+        ("canonical", page.canonical.clone()),
+    ];
+    for (name, value) in rows {
+        if let Some(value) = value {
+            writeln!(out, "  {name:<9} {value}")?;
+        }
+    }
+    for note in &page.notes {
+        writeln!(out, "  note      {}", note.word())?;
+    }
+    writeln!(out, "{}", human::counted(page.link_count() as u64, "link", "links"))?;
+    for link in page.links() {
+        let to = target(&input, &page, link.target);
+        let to = to.unwrap_or_else(|| format!("{} (cannot be resolved)", link.target));
+        writeln!(out, "  {:<9} {to}  {}", link.via.word(), human::cut(link.text, 60))?;
+    }
+    let words = page.text.split_whitespace().count() as u64;
+    writeln!(out, "{}: {}", human::counted(words, "word", "words"), excerpt(&page.text))?;
+    Ok(())
+}
+
+fn excerpt(text: &str) -> String {
+    human::cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), 200)
+}

@@ -1,0 +1,141 @@
+//! Finds a URL in a crawl directory: by asking the crawl if it runs, else in the frontier's files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use larm_core::Limits;
+use larm_core::robots::Robots;
+use larm_core::url::{CrawlUrl, UrlRules, seed};
+use larm_crawl::clock::Clock;
+use larm_crawl::control::{Request, ask};
+use larm_crawl::directory::{self, Directory};
+use larm_crawl::explain::{Explanation, Stand, explain};
+use larm_crawl::frontier::{DiskFrontier, Frontier, RobotsRules};
+use larm_crawl::rules::SharedRules;
+use larm_crawl::{Plan, frontier::PageRow};
+
+use crate::config::{plan, save};
+use crate::exit::usage;
+
+/// A crawl that can be asked about URLs.
+pub struct Lookup {
+    dir: std::path::PathBuf,
+    plan: Plan,
+    still: Option<Still>,
+}
+
+/// A crawl that does not run: its files, held under its lock.
+struct Still {
+    frontier: DiskFrontier,
+    rules: SharedRules,
+    clock: Clock,
+    _lock: Directory,
+}
+
+impl Lookup {
+    /// Opens the crawl in `dir`.
+    pub fn open(dir: &Path) -> Result<Self> {
+        directory::identify(dir)?;
+        let config = save::read(dir)?
+            .with_context(|| format!("{}: there is no larm.toml in it", dir.display()))?;
+        let plan = plan::build(&config, dir.to_owned())?;
+        let still = if directory::in_use(dir) { None } else { Some(Still::open(dir, &plan)?) };
+        Ok(Self { dir: dir.to_owned(), plan, still })
+    }
+
+    /// The limits of the crawl.
+    pub fn limits(&self) -> &Limits {
+        &self.plan.limits
+    }
+
+    /// What became of a URL as a person types it. Without a scheme, http is tried after https.
+    pub fn find(&self, text: &str) -> Result<Explanation> {
+        let rules = &self.plan.url_rules;
+        let url = parse(text, rules)?;
+        let found = self.explain(&url)?;
+        let guessed = !text.contains("://") && url.scheme() == "https";
+        if guessed && matches!(found.stand, Stand::Unknown { .. }) {
+            let plain = self.explain(&parse(&format!("http://{text}"), rules)?)?;
+            if !matches!(plain.stand, Stand::Unknown { .. }) {
+                return Ok(plain);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The settled row of a URL in canonical form.
+    pub fn page(&self, url: &str) -> Result<Option<PageRow>> {
+        let Some(url) = CrawlUrl::from_canonical(url) else { return Ok(None) };
+        Ok(match self.explain(&url)?.stand {
+            Stand::Settled { page } => Some(*page),
+            _ => None,
+        })
+    }
+
+    fn explain(&self, url: &CrawlUrl) -> Result<Explanation> {
+        match &self.still {
+            Some(still) => {
+                Ok(explain(&still.frontier, &still.rules.read(), url, still.clock.now())?)
+            }
+            None => self.ask(url),
+        }
+    }
+
+    fn ask(&self, url: &CrawlUrl) -> Result<Explanation> {
+        let request = Request::Why { url: url.to_string() };
+        let answer = super::block_on(async { Ok(ask(&self.dir, request).await?) })?;
+        let answer = answer.context("the crawl has just started or ended; try again")?;
+        Ok(serde_json::from_value(answer)?)
+    }
+
+    /// What the robots.txt of the URL's origin says about it, where that is known.
+    pub fn robots(&self, url: &str) -> Option<String> {
+        let still = self.still.as_ref()?;
+        let url = CrawlUrl::from_canonical(url)?;
+        let row = still.frontier.robots(url.origin()).ok()??;
+        Some(match &row.rules {
+            RobotsRules::Absent { why } => format!("allows it: there is none ({why})"),
+            RobotsRules::Text(bytes) => {
+                let robots = Robots::parse(bytes, self.limits());
+                let verdict = robots.judge(&self.plan.agent, url.path_and_query());
+                let word = if verdict.allowed { "allows it" } else { "forbids it" };
+                match (verdict.rule, verdict.line) {
+                    (Some(rule), Some(line)) => format!("{word}: line {line}, `{rule}`"),
+                    (Some(rule), None) => format!("{word}: {rule}"),
+                    (None, _) => format!("{word}: no line is about it"),
+                }
+            }
+        })
+    }
+}
+
+impl Still {
+    fn open(dir: &Path, plan: &Plan) -> Result<Self> {
+        let lock = Directory::open(dir)?;
+        let clock = Clock::start();
+        let limits = Arc::new(plan.limits.clone());
+        let opened = DiskFrontier::open(&lock.state(), &limits, plan.pace, clock.now())?;
+        let rules = SharedRules::new(plan, Vec::new())?;
+        apply_settings(&rules, &opened.settings)?;
+        Ok(Self { frontier: opened.frontier, rules, clock, _lock: lock })
+    }
+}
+
+/// Rules that were changed while the crawl ran hold for questions, too.
+fn apply_settings(rules: &SharedRules, settings: &[(String, String)]) -> Result<()> {
+    use larm_crawl::change::Change;
+    for (key, value) in settings {
+        match Change::from_log(key, value) {
+            Ok(Change::Exclude(pattern)) => rules.exclude(&pattern)?,
+            Ok(Change::Block(host)) => rules.block(&host)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn parse(text: &str, rules: &UrlRules) -> Result<CrawlUrl> {
+    seed(text, rules)
+        .map_err(|error| usage(format!("`{text}` is no URL that larm could fetch: {error}")))
+}

@@ -1,0 +1,47 @@
+//! One file per command.
+
+mod cat;
+mod config_doc;
+mod crawl;
+mod demo;
+mod doctor;
+mod drive;
+mod inspect;
+mod lines;
+mod lookup;
+mod manual;
+mod status;
+mod steer;
+mod why;
+
+use std::future::Future;
+
+use anyhow::{Context, Result};
+
+use crate::cli::Command;
+use crate::exit::Exit;
+
+/// Carries out a command.
+pub fn run(command: Command) -> Result<Exit> {
+    match command {
+        Command::Crawl(args) => crawl::crawl(args),
+        Command::Resume(args) => crawl::resume(args),
+        Command::Pause(args) => steer::pause(&args.dir),
+        Command::Stop(args) => steer::stop(&args.dir),
+        Command::Status(args) => status::status(&args),
+        Command::Set(args) => steer::set(&args),
+        Command::Why(args) => why::why(&args),
+        Command::Cat(args) => cat::cat(&args),
+        Command::Inspect(what) => inspect::inspect(what),
+        Command::Demo(args) => demo::demo(&args),
+        Command::Doctor => doctor::doctor(),
+        Command::Completions(args) => manual::completions(args.shell),
+        Command::Man => manual::man(),
+        Command::ConfigDoc => config_doc::print(),
+    }
+}
+
+/// Runs something that waits.
+fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Runtime::new().context("cannot start threads")?.block_on(future)
+}

@@ -1,0 +1,190 @@
+//! `larm status`: how a crawl stands, running or not.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use larm_core::Millis;
+use larm_crawl::control::{Request, ask};
+use larm_crawl::frontier::FrontierStatus;
+use larm_crawl::store::summary::State;
+use larm_crawl::{Phase, Status, Summary, directory};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::cli::StatusArgs;
+use crate::exit::{Exit, shown};
+use crate::human;
+use crate::progress::waiting_for;
+
+/// Hosts that are asked for.
+const HOSTS_MAX: usize = 20;
+/// Hosts that are shown to people.
+const HOSTS_SHOWN: usize = 5;
+
+/// Prints it.
+pub fn status(args: &StatusArgs) -> Result<Exit> {
+    directory::identify(&args.dir)?;
+    let request = Request::Status { hosts: HOSTS_MAX };
+    let answer = super::block_on(async { Ok(ask(&args.dir, request).await?) })?;
+    let live = answer.as_ref().map(read_status).transpose()?;
+    let busy = live.is_some() || directory::in_use(&args.dir);
+    let path = args.dir.join("summary.json");
+    let kept = if path.exists() { Some(Summary::read(&path)?) } else { None };
+    let word = word(live.as_ref(), kept.as_ref(), busy);
+    let text = if args.json {
+        let whole = json!({
+            "dir": args.dir, "running": busy, "state": word, "status": answer, "summary": kept,
+        });
+        serde_json::to_string_pretty(&whole)?
+    } else {
+        in_words(&args.dir, word, live.as_ref(), kept.as_ref())
+    };
+    writeln!(std::io::stdout(), "{}", text.trim_end())?;
+    Ok(Exit::Done)
+}
+
+/// The part of a status that is not the frontier's.
+#[derive(Deserialize)]
+struct Own {
+    at: Millis,
+    phase: Phase,
+    in_flight: u64,
+    pages_per_second: f64,
+    bytes_per_second: f64,
+}
+
+/// Reads the answer of a running crawl in two parts: serde cannot read maps with numbers as keys, such
+/// as the statuses, through a flattened field.
+fn read_status(answer: &Value) -> Result<Status> {
+    let own = Own::deserialize(answer)?;
+    Ok(Status {
+        at: own.at,
+        phase: own.phase,
+        in_flight: own.in_flight,
+        pages_per_second: own.pages_per_second,
+        bytes_per_second: own.bytes_per_second,
+        frontier: FrontierStatus::deserialize(answer)?,
+    })
+}
+
+/// One word for where it stands. A summary that says "running" with nobody there was left by a kill.
+fn word(live: Option<&Status>, kept: Option<&Summary>, busy: bool) -> &'static str {
+    match (live.map(|live| live.phase), kept.map(|kept| kept.state)) {
+        (Some(Phase::Running), _) => "running",
+        (Some(Phase::Paused), _) => "paused",
+        (Some(Phase::DiskLow), _) => "disk-low",
+        (Some(Phase::Stopping), _) => "stopping",
+        (None, _) if busy => "running",
+        (None, Some(State::Finished)) => "finished",
+        (None, Some(State::Stopped)) => "stopped",
+        (None, Some(State::Limit)) => "limit",
+        (None, Some(State::Running | State::Interrupted) | None) => "interrupted",
+    }
+}
+
+fn in_words(dir: &Path, word: &str, live: Option<&Status>, kept: Option<&Summary>) -> String {
+    let resume = format!("larm resume {}", shown(dir));
+    let limit = kept.and_then(|kept| kept.limit.as_deref()).unwrap_or("a limit");
+    let stand = match word {
+        "finished" => "finished".to_owned(),
+        "limit" => format!("ended by {limit}; go on with: {resume} --{limit} …"),
+        "stopped" => format!("stopped; go on with: {resume}"),
+        "interrupted" => format!("interrupted; resume with: {resume}"),
+        "paused" => format!("paused; go on with: {resume}"),
+        "disk-low" => "running, and waiting for room on the disk".to_owned(),
+        other => other.to_owned(),
+    };
+    let mut out = format!("{}: {stand}\n", shown(dir));
+    // Writing to a text cannot fail.
+    let _ = match (live, kept) {
+        (Some(live), _) => write_live(&mut out, live),
+        (None, Some(kept)) => write_kept(&mut out, kept),
+        (None, None) => Ok(()),
+    };
+    out
+}
+
+fn write_live(out: &mut String, status: &Status) -> std::fmt::Result {
+    let frontier = &status.frontier;
+    let totals = &frontier.totals;
+    writeln!(
+        out,
+        "  {} done, {} waiting on {}, {} in flight",
+        human::count(totals.settled()),
+        human::count(frontier.waiting),
+        human::counted(frontier.hosts_waiting, "host", "hosts"),
+        status.in_flight
+    )?;
+    writeln!(
+        out,
+        "  {:.1} pages/s, {}/s, {} so far, {} failed",
+        status.pages_per_second,
+        human::bytes(status.bytes_per_second as u64),
+        human::bytes(totals.bytes),
+        human::count(totals.failed.values().sum())
+    )?;
+    for line in frontier.hosts.iter().filter_map(waiting_for).take(HOSTS_SHOWN) {
+        writeln!(out, "  {line}")?;
+    }
+    Ok(())
+}
+
+fn write_kept(out: &mut String, kept: &Summary) -> std::fmt::Result {
+    writeln!(
+        out,
+        "  {}, {}, {} denied by robots.txt, {} failed, {} waiting",
+        human::counted(kept.fetched, "page", "pages"),
+        human::counted(kept.redirects, "redirect", "redirects"),
+        human::count(kept.denied),
+        human::count(kept.failed.values().sum()),
+        human::count(kept.queued)
+    )?;
+    writeln!(
+        out,
+        "  {} from {} in {}; archive: {} in {}",
+        human::bytes(kept.bytes),
+        human::counted(kept.hosts, "host", "hosts"),
+        human::time(kept.active_ms),
+        human::bytes(kept.warc_bytes),
+        human::counted(kept.warc_files, "file", "files")
+    )?;
+    writeln!(out, "  started {}, last seen {}", kept.started, kept.ended)
+}
+
+#[cfg(test)]
+mod tests {
+    use larm_crawl::frontier::{HostStatus, Standing, Totals};
+
+    use super::*;
+
+    #[test]
+    fn the_status_of_a_running_crawl_can_be_read_back() {
+        let totals = Totals { statuses: [(200, 7)].into(), ..Totals::default() };
+        let standing = Standing::Fetching { url: "http://h/".to_owned() };
+        let host = HostStatus { host: "h".to_owned(), waiting: 1, answered: 2, standing };
+        let frontier =
+            FrontierStatus { totals, waiting: 3, leased: 1, hosts_waiting: 1, hosts: vec![host] };
+        let status = Status {
+            at: Millis(1),
+            phase: Phase::Running,
+            in_flight: 1,
+            pages_per_second: 0.5,
+            bytes_per_second: 2.0,
+            frontier,
+        };
+        let back = read_status(&serde_json::to_value(&status).unwrap()).unwrap();
+        assert_eq!(back.frontier.totals.statuses.get(&200), Some(&7));
+        assert_eq!(back.phase, Phase::Running);
+    }
+
+    #[test]
+    fn a_crawl_that_was_killed_is_interrupted() {
+        let kept = |state| Summary { state, ..Summary::default() };
+        assert_eq!(word(None, Some(&kept(State::Running)), false), "interrupted");
+        assert_eq!(word(None, Some(&kept(State::Running)), true), "running");
+        assert_eq!(word(None, Some(&kept(State::Finished)), false), "finished");
+        assert_eq!(word(None, None, false), "interrupted");
+    }
+}

@@ -1,0 +1,227 @@
+//! `larm why`: was a URL fetched; if not, which rule said no, and who links to it.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use flate2::bufread::MultiGzDecoder;
+use larm_core::Outcome;
+use larm_crawl::explain::{Explanation, Stand};
+use larm_crawl::frontier::PageRow;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::lookup::Lookup;
+use crate::cli::WhyArgs;
+use crate::exit::{Exit, shell_word, shown};
+use crate::human;
+use crate::progress::waiting_for;
+
+/// Links that are looked for.
+const LINKS_MAX: usize = 20;
+/// Links that are shown to people.
+const LINKS_SHOWN: usize = 5;
+
+/// A link that leads to the URL in question.
+#[derive(Debug, Clone, Serialize, PartialEq, Eq)]
+struct InLink {
+    from: String,
+    via: String,
+    text: String,
+    verdict: String,
+}
+
+/// Prints the answer.
+pub fn why(args: &WhyArgs) -> Result<Exit> {
+    let lookup = Lookup::open(&args.dir)?;
+    let found = lookup.find(&args.url)?;
+    let robots = lookup.robots(&found.url);
+    drop(lookup);
+    let links = links_to(&args.dir, &found.url)?;
+    let text = if args.json {
+        let whole = json!({
+            "url": found.url, "stand": found.stand, "robots": robots, "linked_from": links,
+        });
+        serde_json::to_string_pretty(&whole)?
+    } else {
+        in_words(&args.dir, &found, robots.as_deref(), &links)
+    };
+    writeln!(std::io::stdout(), "{}", text.trim_end())?;
+    Ok(Exit::Done)
+}
+
+fn in_words(dir: &Path, found: &Explanation, robots: Option<&str>, links: &[InLink]) -> String {
+    let mut out = format!("{}\n", found.url);
+    let mut line = |text: String| {
+        // Writing to a text cannot fail.
+        let _ = writeln!(out, "  {text}");
+    };
+    match &found.stand {
+        Stand::Settled { page } => settled(dir, page).into_iter().for_each(&mut line),
+        Stand::Waiting { host } => {
+            line("waiting: known, in scope, and not fetched yet".to_owned());
+            host.as_ref().and_then(waiting_for).into_iter().for_each(&mut line);
+        }
+        Stand::Unknown { rejected_by } => {
+            let why = unknown(rejected_by.as_deref(), links);
+            line(format!("not part of this crawl: {why}"));
+        }
+    }
+    if let Some(robots) = robots.filter(|_| !is_denied(&found.stand)) {
+        line(format!("robots.txt {robots}"));
+    }
+    linked_from(links).into_iter().for_each(&mut line);
+    out
+}
+
+fn settled(dir: &Path, page: &PageRow) -> Vec<String> {
+    let mut what = outcome_in_words(&page.outcome);
+    if let Some(content_type) = &page.content_type {
+        let _ = write!(what, ", {content_type}");
+    }
+    if page.bytes > 0 {
+        let _ = write!(what, ", {}", human::bytes(page.bytes));
+    }
+    let _ = write!(what, ", {}", page.at);
+    let found = match &page.parent {
+        Some(parent) => {
+            format!("found on {parent} (as {}, {} from a seed)", page.via, hops(page.depth))
+        }
+        None => format!("found as {}", page.via),
+    };
+    let mut lines = vec![what, found];
+    if let Some(original) = &page.same_as {
+        lines.push(format!("the same body as {}", original.url));
+    }
+    lines.extend(page.notes.iter().map(|note| format!("note: {note}")));
+    if let Some(place) = &page.warc {
+        let cat = format!("larm cat {} {}", shown(dir), shell_word(&page.url));
+        lines.push(format!("kept in warc/{} at byte {}; {cat}", place.name, place.offset));
+    }
+    lines
+}
+
+fn hops(depth: u32) -> String {
+    human::counted(u64::from(depth), "hop", "hops")
+}
+
+/// An outcome as a person would say it.
+pub fn outcome_in_words(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Fetched { status } => format!("fetched: {status}"),
+        Outcome::Redirected { status, to } => format!("redirected: {status} to {to}"),
+        Outcome::Denied { rule } => format!("not fetched: robots.txt forbids it ({rule})"),
+        Outcome::Rejected { filter, detail } => format!("not fetched: {filter}: {detail}"),
+        Outcome::Failed { class, detail } => format!("failed: {class}: {detail}"),
+        Outcome::HostUnreachable { class } => {
+            format!("not fetched: its host could not be reached ({class})")
+        }
+    }
+}
+
+/// The rule that said no: as the link log has it, since it may depend on where the link was found.
+fn unknown(rejected_by: Option<&str>, links: &[InLink]) -> String {
+    let logged = links.iter().map(|link| link.verdict.as_str());
+    let mut logged = logged.filter(|verdict| !is_accepted(verdict));
+    match (logged.next(), rejected_by) {
+        (Some(verdict), _) => verdict.to_owned(),
+        (None, Some(rule)) => rule.to_owned(),
+        (None, None) => "no page that was fetched links to it".to_owned(),
+    }
+}
+
+/// Whether a verdict of the link log is no objection.
+fn is_accepted(verdict: &str) -> bool {
+    matches!(verdict, "ok" | "new" | "seen")
+}
+
+fn is_denied(stand: &Stand) -> bool {
+    matches!(stand, Stand::Settled { page } if matches!(page.outcome, Outcome::Denied { .. }))
+}
+
+fn linked_from(links: &[InLink]) -> Vec<String> {
+    if links.is_empty() {
+        return vec!["no page links to it, as far as pages were fetched".to_owned()];
+    }
+    let count = match links.len() {
+        LINKS_MAX => format!("{LINKS_MAX} links or more"),
+        count => human::counted(count as u64, "link", "links"),
+    };
+    let shown = links.iter().take(LINKS_SHOWN).map(|link| {
+        let text = match link.text.as_str() {
+            "" => format!("({})", link.via),
+            text => format!("“{}”", human::cut(text, 60)),
+        };
+        let objection = Some(&link.verdict).filter(|verdict| !is_accepted(verdict));
+        let objection = objection.map(|verdict| format!(": {verdict}")).unwrap_or_default();
+        format!("  {} {text}{objection}", link.from)
+    });
+    std::iter::once(format!("{count} to it, from")).chain(shown).collect()
+}
+
+#[derive(Deserialize)]
+struct LinksLine {
+    from: String,
+    links: Vec<LinkLine>,
+}
+
+#[derive(Deserialize)]
+struct LinkLine {
+    to: String,
+    via: String,
+    #[serde(default)]
+    text: String,
+    verdict: String,
+}
+
+/// The first links to a URL in the link log, which is read as far as it goes: a crawl may be writing it.
+fn links_to(dir: &Path, url: &str) -> Result<Vec<InLink>> {
+    let mut found = Vec::new();
+    let path = dir.join("links").join("links.jsonl.gz");
+    let Ok(file) = File::open(&path) else { return Ok(found) };
+    let needle = serde_json::to_string(url)?;
+    for line in BufReader::new(MultiGzDecoder::new(BufReader::new(file))).lines() {
+        let Ok(line) = line else { break };
+        if !line.contains(&needle) {
+            continue;
+        }
+        let Ok(line) = serde_json::from_str::<LinksLine>(&line) else { break };
+        let from = line.from;
+        let here = line.links.into_iter().filter(|link| link.to == url);
+        found.extend(here.map(|LinkLine { via, text, verdict, .. }| InLink {
+            from: from.clone(),
+            via,
+            text,
+            verdict,
+        }));
+        if found.len() >= LINKS_MAX {
+            found.truncate(LINKS_MAX);
+            break;
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(verdict: &str) -> InLink {
+        InLink {
+            from: "http://h/".to_owned(),
+            via: "anchor".to_owned(),
+            text: String::new(),
+            verdict: verdict.to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_link_log_knows_best_why_a_url_is_not_there() {
+        let scope = "scope: another host";
+        assert_eq!(unknown(Some("depth: too far"), &[link("ok"), link(scope)]), scope);
+        assert_eq!(unknown(Some("depth: too far"), &[]), "depth: too far");
+        assert!(unknown(None, &[]).contains("no page"));
+    }
+}

@@ -1,0 +1,207 @@
+//! Settings → [`Plan`]: the second step, where every value gets its meaning.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use larm_core::Limits;
+use larm_core::url::UrlRules;
+use larm_core::workbench::Pace;
+use larm_crawl::fetch::FetchPlan;
+use larm_crawl::frontier::Budgets;
+use larm_crawl::{Keep, Plan, Selection};
+
+use super::Config;
+use super::raw::{Settings, Warc};
+use crate::agent::product_token;
+use crate::exit::usage;
+
+/// Name and version, as every request says them.
+pub const PRODUCT: &str = concat!("larm/", env!("CARGO_PKG_VERSION"));
+
+/// The plan of a crawl into `dir`.
+pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
+    let settings = &config.settings;
+    let limits = limits(settings)?;
+    let user_agent = user_agent(settings)?;
+    Ok(Plan {
+        dir,
+        seeds: config.seeds.pages.clone(),
+        sitemaps: config.seeds.sitemaps.clone(),
+        selection: selection(settings)?,
+        url_rules: url_rules(settings)?,
+        pace: pace(settings, &limits),
+        host_delays: host_delays(settings),
+        budgets: budgets(settings)?,
+        time_ms_max: settings.max_time.map(|time| time.0),
+        bytes_max: settings.max_size.map(|size| size.0),
+        concurrency: concurrency(settings, &limits)?,
+        resolve: parsed(&settings.resolve, "--resolve")?,
+        allow_private: parsed(&settings.allow_private, "--allow-private")?,
+        obey_robots: settings.ignore_robots != Some(true),
+        agent: product_token(&user_agent).to_owned(),
+        operator: None,
+        contact: settings.contact.clone(),
+        keep: Keep { warc: settings.warc != Some(Warc::None), ..Keep::default() },
+        fetch: fetch(settings, user_agent)?,
+        limits,
+    })
+}
+
+/// The limits in force.
+pub fn limits(settings: &Settings) -> Result<Limits> {
+    let mut limits = Limits::default();
+    if let Some(size) = settings.max_page_size {
+        // What holds a page grows with it; whoever sets those limits by name has the last word.
+        let decoded = limits.body_decoded_bytes_max.max(size.0.saturating_mul(3));
+        let in_flight = limits.bodies_bytes_max.max(size.0);
+        for (name, value) in [
+            ("body_bytes_max", size.0),
+            ("body_decoded_bytes_max", decoded),
+            ("bodies_bytes_max", in_flight),
+        ] {
+            limits.set(name, value).map_err(|error| usage(format!("--max-page-size: {error}")))?;
+        }
+    }
+    for (name, value) in &settings.limits {
+        limits.set(name, *value).map_err(|error| usage(format!("[limits]: {error}")))?;
+    }
+    limits.validate().map_err(|error| usage(format!("[limits]: {error}")))?;
+    Ok(limits)
+}
+
+/// What makes two URLs one.
+pub fn url_rules(settings: &Settings) -> Result<UrlRules> {
+    let defaults = UrlRules::default();
+    let bytes_max = limits(settings)?.url_bytes_max;
+    Ok(UrlRules {
+        drop_params: settings.drop_params.clone().unwrap_or(defaults.drop_params),
+        sort_query: settings.sort_query.unwrap_or(defaults.sort_query),
+        bytes_max: usize::try_from(bytes_max).unwrap_or(usize::MAX),
+    })
+}
+
+/// The user agent as sent.
+pub fn user_agent(settings: &Settings) -> Result<String> {
+    let contact = settings.contact.as_deref().map(check_contact).transpose()?;
+    let given = settings.user_agent.clone();
+    Ok(given.unwrap_or_else(|| match contact {
+        Some(contact) => format!("{PRODUCT} (+{contact})"),
+        None => PRODUCT.to_owned(),
+    }))
+}
+
+fn check_contact(contact: &str) -> Result<&str> {
+    let plausible = contact.starts_with("https://")
+        || contact.starts_with("http://")
+        || contact.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.len() > 2);
+    let clean = contact.chars().all(|c| c.is_ascii_graphic() && !"()".contains(c));
+    if plausible && clean {
+        return Ok(contact);
+    }
+    Err(usage(format!(
+        "--contact `{contact}` is no address for webmasters; write a page such as \
+         https://example.com/bot or an e-mail address"
+    )))
+}
+
+fn selection(settings: &Settings) -> Result<Selection> {
+    let defaults = Selection::default();
+    Ok(Selection {
+        scope: settings.scope.unwrap_or(defaults.scope),
+        include: patterns(&settings.include, "--include")?,
+        exclude: patterns(&settings.exclude, "--exclude")?,
+        depth_max: settings.depth.unwrap_or(defaults.depth_max),
+        accept: types(&settings.accept)?,
+        assets: settings.assets.unwrap_or(defaults.assets),
+        blocked: Vec::new(),
+        block_file: settings.block.clone(),
+        filters: settings.filters.clone().unwrap_or(defaults.filters),
+    })
+}
+
+/// Whether a pattern is a regular expression is for the filters to say; an empty one is a mistake that
+/// they would take for "everything".
+fn patterns(patterns: &[String], flag: &str) -> Result<Vec<String>> {
+    match patterns.iter().any(|pattern| pattern.trim().is_empty()) {
+        true => Err(usage(format!("{flag} needs a regular expression, not an empty text"))),
+        false => Ok(patterns.to_vec()),
+    }
+}
+
+fn types(accept: &[String]) -> Result<Vec<String>> {
+    let types = accept.iter().flat_map(|text| text.split(',')).map(str::trim);
+    let types: Vec<String> = types.filter(|text| !text.is_empty()).map(str::to_owned).collect();
+    match types.iter().find(|text| text.split('/').count() != 2) {
+        Some(wrong) => Err(usage(format!(
+            "--accept `{wrong}` is no content type; write it like text/html or audio/*"
+        ))),
+        None => Ok(types),
+    }
+}
+
+fn pace(settings: &Settings, limits: &Limits) -> Pace {
+    let defaults = Pace::default();
+    let connections = u32::try_from(limits.address_connections_max).unwrap_or(u32::MAX);
+    let pace = Pace {
+        delay_ms: settings.delay.map_or(defaults.delay_ms, |time| time.0),
+        address_connections_max: connections,
+        adaptive_max_ms: limits.gap_adaptive_ms_max,
+        rate: settings.rate.map(|rate| rate.0),
+        ..defaults
+    };
+    match pace.delay_ms {
+        // For one's own servers: no gap of any kind.
+        0 => Pace { address_gap_ms: 0, response_factor: 0, ..pace },
+        _ => pace,
+    }
+}
+
+fn host_delays(settings: &Settings) -> Vec<(String, u64)> {
+    let delays = settings.host.iter();
+    delays.filter_map(|(name, host)| Some((name.to_ascii_lowercase(), host.delay?.0))).collect()
+}
+
+fn budgets(settings: &Settings) -> Result<Budgets> {
+    for (flag, value) in [("--max-pages", settings.max_pages), ("--per-host", settings.per_host)] {
+        if value == Some(0) {
+            return Err(usage(format!(
+                "{flag} 0 would fetch nothing; leave it out for no such limit"
+            )));
+        }
+    }
+    Ok(Budgets { pages_max: settings.max_pages, host_pages_max: settings.per_host })
+}
+
+fn concurrency(settings: &Settings, limits: &Limits) -> Result<Option<u64>> {
+    let asked = settings.concurrency.and_then(|concurrency| concurrency.0);
+    match asked.filter(|asked| *asked > limits.fetches_max) {
+        Some(asked) => Err(usage(format!(
+            "--concurrency {asked} is above the limit `fetches_max` of {}; raise that one, too, with \
+             --limit fetches_max={asked}",
+            limits.fetches_max
+        ))),
+        None => Ok(asked),
+    }
+}
+
+fn fetch(settings: &Settings, user_agent: String) -> Result<FetchPlan> {
+    Ok(FetchPlan {
+        user_agent,
+        headers: settings.header.iter().map(|text| header(text)).collect::<Result<_>>()?,
+        accept: types(&settings.accept)?,
+        insecure: settings.insecure == Some(true),
+        ca_file: settings.ca_file.clone(),
+    })
+}
+
+fn header(text: &str) -> Result<(String, String)> {
+    let parts = text.split_once(':').map(|(name, value)| (name.trim(), value.trim()));
+    let named = parts.filter(|(name, _)| !name.is_empty());
+    let wrong = || usage(format!("--header `{text}` is not of the form 'Name: value'"));
+    named.map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or_else(wrong)
+}
+
+fn parsed<T: std::str::FromStr<Err = String>>(texts: &[String], flag: &str) -> Result<Vec<T>> {
+    let parse = |text: &String| text.parse().map_err(|why| usage(format!("{flag}: {why}")));
+    texts.iter().map(parse).collect()
+}

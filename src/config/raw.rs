@@ -1,0 +1,240 @@
+//! What was typed: the flags of a crawl, which are the keys of `larm.toml` too. All optional.
+//!
+//! One definition feeds the parser, the help, the man page, completions, the TOML reader and
+//! `docs/config.md`. What it all means is decided elsewhere: `merge` lays flags over file, `plan` turns
+//! the result into a [`larm_crawl::Plan`].
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use larm_core::scope::{FilterSpec, ScopeMode};
+use serde::{Deserialize, Serialize};
+
+use super::value::{Concurrency, Rate, Size, Time};
+
+/// Settings of a crawl, as typed.
+#[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Settings {
+    /// Where to begin; the scheme may be left out
+    #[arg(value_name = "URL", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seeds: Vec<String>,
+
+    /// Directory of the crawl [default: ./<host of the first URL>.larm]
+    #[arg(short, long, value_name = "DIR", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<PathBuf>,
+
+    /// Read more URLs from a file, one a line; `-` is standard input
+    #[arg(short, long, value_name = "FILE", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<PathBuf>,
+
+    /// Begin with the URLs of a sitemap (repeatable)
+    #[arg(long, value_name = "URL", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sitemap: Vec<String>,
+
+    /// How far around each URL: host, domain, subdomains, prefix, any [default: host]
+    #[arg(long, value_name = "SCOPE", value_parser = scope, help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ScopeMode>,
+
+    /// Follow only URLs that match one of these patterns (repeatable)
+    #[arg(long, value_name = "RE", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<String>,
+
+    /// Follow no URL that matches one of these patterns (repeatable)
+    #[arg(long, value_name = "RE", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<String>,
+
+    /// Follow only URLs that match this one pattern
+    #[arg(long, value_name = "RE", conflicts_with = "include", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restrict_to: Option<String>,
+
+    /// Hops from a seed; 0 fetches the seeds alone [default: 1000]
+    #[arg(long, value_name = "N", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+
+    /// Keep only these content types, such as text/html,audio/* [default: all]
+    #[arg(long, value_name = "TYPES", value_delimiter = ',', help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accept: Vec<String>,
+
+    /// Fetch what pages embed: images, styles, scripts, fonts [default: no]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assets: Option<bool>,
+
+    /// A file of hosts to leave alone, read again whenever it changes
+    #[arg(long, value_name = "FILE", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<PathBuf>,
+
+    /// Query parameters to drop from URLs; `utm_*` stands for any ending [default: tracking, sessions]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop_params: Option<Vec<String>>,
+
+    /// Sort the parameters of queries, so that their order makes no other URL [default: no]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort_query: Option<bool>,
+
+    /// Stop after this many pages, over all runs
+    #[arg(long, value_name = "N", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_pages: Option<u64>,
+
+    /// Stop after this time, such as 30m or 8h
+    #[arg(long, value_name = "TIME", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<Time>,
+
+    /// Stop after this much was received, such as 500MB or 10GB
+    #[arg(long, value_name = "SIZE", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_size: Option<Size>,
+
+    /// Cut larger pages at this size [default: 20MB]
+    #[arg(long, value_name = "SIZE", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_page_size: Option<Size>,
+
+    /// At most this many pages of each host
+    #[arg(long, value_name = "N", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_host: Option<u64>,
+
+    /// Pause between two requests to a host [default: 1s]
+    #[arg(long, value_name = "TIME", help_heading = "How fast")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Time>,
+
+    /// Fetches at a time, over all hosts [default: auto]
+    #[arg(long, value_name = "N|auto", help_heading = "How fast")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<Concurrency>,
+
+    /// Requests per second, over all hosts
+    #[arg(long, value_name = "N/s", help_heading = "How fast")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+
+    /// Your address for webmasters, a URL or e-mail: becomes part of the user agent
+    #[arg(long, value_name = "CONTACT", help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact: Option<String>,
+
+    /// Another user agent [default: larm/VERSION (+CONTACT)]
+    #[arg(long, value_name = "TEXT", help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_agent: Option<String>,
+
+    /// Send this header with every request (repeatable)
+    #[arg(long, value_name = "NAME: VALUE", help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub header: Vec<String>,
+
+    /// Fetch what robots.txt forbids; for your own sites
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignore_robots: Option<bool>,
+
+    /// You may treat these sites as you like: goes with --ignore-robots and --delay 0
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub i_own_this_site: Option<bool>,
+
+    /// Let pages lead into this private network, such as 10.0.0.0/8 (repeatable)
+    #[arg(long, value_name = "CIDR", help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allow_private: Vec<String>,
+
+    /// Use this address for a host instead of asking DNS (repeatable)
+    #[arg(long, value_name = "HOST:PORT:ADDR", help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resolve: Vec<String>,
+
+    /// Accept any TLS certificate; for your own machines
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub insecure: Option<bool>,
+
+    /// Trust the certificate authorities in this PEM file, too
+    #[arg(long, value_name = "FILE", help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<PathBuf>,
+
+    /// How to keep pages: gzip (WARC files), none [default: gzip]
+    #[arg(
+        long,
+        value_name = "KIND",
+        value_enum,
+        hide_possible_values = true,
+        help_heading = "What to keep"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warc: Option<Warc>,
+
+    /// Write the crawl log's lines there as well; `-` or nothing is standard output
+    #[arg(long, num_args = 0..=1, default_missing_value = "-", value_name = "FILE",
+        help_heading = "What to keep")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jsonl: Option<PathBuf>,
+
+    /// Set one of the limits of docs/config.md (repeatable)
+    #[arg(long = "limit", value_name = "NAME=VALUE", help_heading = "How much")]
+    #[serde(skip)]
+    pub limit: Vec<String>,
+
+    /// Limits by name.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub limits: BTreeMap<String, u64>,
+
+    /// Hosts with settings of their own.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub host: BTreeMap<String, HostSettings>,
+
+    /// The filters, in order, in place of the default ones.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filters: Option<Vec<FilterSpec>>,
+}
+
+/// Settings of one host.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct HostSettings {
+    /// Pause between two requests to this host.
+    pub delay: Option<Time>,
+}
+
+/// How pages are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Warc {
+    /// WARC files, compressed.
+    Gzip,
+    /// Not at all.
+    None,
+}
+
+fn scope(text: &str) -> Result<ScopeMode, String> {
+    let known = ScopeMode::ALL.into_iter().find(|mode| mode.word() == text);
+    let words = || ScopeMode::ALL.map(ScopeMode::word).join(", ");
+    known.ok_or_else(|| format!("`{text}` is no scope; there are {}", words()))
+}
