@@ -281,13 +281,14 @@ struct Run {
 }
 
 impl Run {
-    async fn to_the_end(self) -> Result<Summary> {
+    async fn to_the_end(mut self) -> Result<Summary> {
         let shared = self.engine.shared.clone();
         let dir = self.directory.path().to_owned();
         let seeds = (self.plan.seeds.len() + self.plan.sitemaps.len()) as u64;
         let keeper = Housekeeper::new(&dir, seeds, &self.plan.limits)?;
         offer_seeds(&shared, &self.plan)?;
         keeper.write_summary(&shared, State::Running, None)?;
+        self.writer.begin()?;
         let mut writer = on_a_thread(self.writer);
         let (ended, written) = tokio::select! {
             ended = self.engine.run() => (Some(ended), writer.await),
