@@ -147,7 +147,8 @@ fn limits(out: &mut String) -> Result<()> {
             info.counter
         )?;
     }
-    Ok(out.push('\n'))
+    out.push('\n');
+    Ok(())
 }
 
 fn retries(out: &mut String) -> Result<()> {
@@ -170,7 +171,8 @@ fn retries(out: &mut String) -> Result<()> {
         let hint = crate::summary::hint(class);
         writeln!(out, "| `{class}` | {against} | {first} | {growth} | {} |", cell(hint))?;
     }
-    Ok(out.push('\n'))
+    out.push('\n');
+    Ok(())
 }
 
 fn exits(out: &mut String) -> Result<()> {

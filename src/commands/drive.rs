@@ -1,6 +1,6 @@
 //! Drives a crawl to its end: progress, signals, summary.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::pin::pin;
 
 use anyhow::Result;
@@ -55,7 +55,7 @@ pub async fn drive(job: Job) -> Result<Exit> {
     Ok(exit_of(&summary))
 }
 
-fn tell_start(running: &Running, dir: &PathBuf, config: &Config, console: &Console) {
+fn tell_start(running: &Running, dir: &Path, config: &Config, console: &Console) {
     let status = running.handle().status(0);
     let settled = status.frontier.totals.settled();
     if running.is_resumed() {

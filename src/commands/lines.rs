@@ -51,21 +51,15 @@ fn for_programs(path: &Path, plan: &Plan) -> Result<impl Sink + use<>> {
         }
         line.extend_from_slice(b"}\n");
         // A reader that went away must not end the crawl.
-        out = out.take().filter_map_write(&line);
+        out = write_on(out.take(), &line);
         Ok(())
     }))
 }
 
-trait FilterMapWrite: Sized {
-    fn filter_map_write(self, bytes: &[u8]) -> Self;
-}
-
-impl FilterMapWrite for Option<Box<dyn Write + Send>> {
-    /// Writes to it, and keeps it as long as that works.
-    fn filter_map_write(self, bytes: &[u8]) -> Self {
-        let mut out = self?;
-        out.write_all(bytes).and_then(|()| out.flush()).ok().map(|()| out)
-    }
+/// Writes to it, and keeps it as long as that works.
+fn write_on(out: Option<Box<dyn Write + Send>>, bytes: &[u8]) -> Option<Box<dyn Write + Send>> {
+    let mut out = out?;
+    out.write_all(bytes).and_then(|()| out.flush()).ok().map(|()| out)
 }
 
 fn open(path: &Path) -> Result<Box<dyn Write + Send>> {

@@ -1,6 +1,6 @@
 //! Reads `larm.toml`. An unknown key is an error with its line, and a proposal where one is close.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use larm_core::Limits;
@@ -54,7 +54,7 @@ fn anchor(settings: &mut Settings, base: &Path) {
 
 /// Whether a path stands for standard input or output.
 pub fn is_dash(path: &Path) -> bool {
-    path == PathBuf::from("-")
+    path.as_os_str() == "-"
 }
 
 fn explain(text: &str, error: &toml::de::Error) -> String {

@@ -17,4 +17,5 @@ mod politeness;
 mod resume;
 mod safety;
 mod seeds;
+mod tidy;
 mod world;

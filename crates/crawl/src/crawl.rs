@@ -166,6 +166,7 @@ impl Assembly {
             let change = Change::from_log(&key, &value).map_err(|e| Error::Plan(e.to_string()))?;
             engine.apply(&change)?;
         }
+        offer_seeds(&shared, &self.crawl.plan)?;
         let handle = Handle { shared, commands };
         let run = Run { plan: self.crawl.plan, engine, writer, directory: self.directory };
         Ok(Running { handle, task: in_background(run.to_the_end()), resumed })
@@ -286,7 +287,6 @@ impl Run {
         let dir = self.directory.path().to_owned();
         let seeds = (self.plan.seeds.len() + self.plan.sitemaps.len()) as u64;
         let keeper = Housekeeper::new(&dir, seeds, &self.plan.limits)?;
-        offer_seeds(&shared, &self.plan)?;
         keeper.write_summary(&shared, State::Running, None)?;
         self.writer.begin()?;
         let mut writer = on_a_thread(self.writer);

@@ -52,7 +52,7 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
         return line.try_again(lease, &fetched, failure).await;
     }
     let read = line.read(&lease, &fetched)?;
-    let links = line.judge_links(&lease, &fetched, read.page.as_ref());
+    let links = line.judge_links(&lease, &fetched, read.page.as_ref())?;
     line.keep(lease, fetched, read, links).await
 }
 

@@ -13,6 +13,8 @@ use larm_core::url::{self, CrawlUrl, Fingerprint};
 use larm_core::via::Via;
 
 use super::{Line, redirect_of};
+use crate::change::Change;
+use crate::error::Result;
 use crate::fetch::Fetched;
 use crate::frontier::{Candidate, Errand, Item, Lease};
 use crate::rules::Rules;
@@ -31,7 +33,7 @@ pub struct JudgedLinks {
 }
 
 impl JudgedLinks {
-    fn add(&mut self, mut fact: LinkFact, verdict: Result<Candidate, Reason>) {
+    fn add(&mut self, mut fact: LinkFact, verdict: Judged) {
         match verdict {
             Ok(candidate) => {
                 fact.to = candidate.url.to_string();
@@ -47,6 +49,9 @@ impl JudgedLinks {
         self.facts.push(fact);
     }
 }
+
+/// A link that may be offered, or why not.
+type Judged = Result<Candidate, Reason>;
 
 /// What the links of one page have in common.
 struct FoundOn<'a> {
@@ -64,13 +69,13 @@ impl Line {
         lease: &Lease,
         fetched: &Fetched,
         page: Option<&Page>,
-    ) -> JudgedLinks {
+    ) -> Result<JudgedLinks> {
         let mut judged = JudgedLinks::default();
         if let Some(location) = redirect_of(fetched) {
-            let (fact, verdict) = self.judge_redirect(lease, location);
+            let (fact, verdict) = self.judge_redirect(lease, location)?;
             judged.add(fact, verdict);
         }
-        let Some(page) = page else { return judged };
+        let Some(page) = page else { return Ok(judged) };
         let found_on = FoundOn {
             lease,
             page,
@@ -82,14 +87,10 @@ impl Line {
             let (fact, verdict) = self.judge_link(&found_on, &link);
             judged.add(fact, verdict);
         }
-        judged
+        Ok(judged)
     }
 
-    fn judge_link(
-        &self,
-        found_on: &FoundOn<'_>,
-        link: &LinkRef<'_>,
-    ) -> (LinkFact, Result<Candidate, Reason>) {
+    fn judge_link(&self, found_on: &FoundOn<'_>, link: &LinkRef<'_>) -> (LinkFact, Judged) {
         let FoundOn { lease, page, rules, .. } = found_on;
         let mut fact = fact(link);
         let base = page.base.as_ref().unwrap_or(lease.url().as_url());
@@ -124,11 +125,7 @@ impl Line {
     /// A redirect is a link. One that leads a seed to another name of its own site takes the scope
     /// along: whoever asks for example.com wants what www.example.com has. One of an embedded file
     /// still belongs to the page that embeds it.
-    fn judge_redirect(
-        &self,
-        lease: &Lease,
-        location: &str,
-    ) -> (LinkFact, Result<Candidate, Reason>) {
+    fn judge_redirect(&self, lease: &Lease, location: &str) -> Result<(LinkFact, Judged)> {
         let item = lease.item();
         let is_embed = item.via.is_embed();
         let via = if is_embed { item.via } else { Via::Redirect };
@@ -137,10 +134,10 @@ impl Line {
             .and_then(|url| url::canonicalise(url, self.rules.read().url_rules()));
         let target = match target {
             Ok(target) => target,
-            Err(error) => return (fact, Err(Reason::new(error.word(), error.to_string()))),
+            Err(error) => return Ok((fact, Err(Reason::new(error.word(), error.to_string())))),
         };
         if is_seed_chain(item) && target.site() == lease.url().site() {
-            self.adopt_seed(&target);
+            self.adopt_seed(&target)?;
         }
         let page = item.parent.as_deref().and_then(CrawlUrl::from_canonical);
         let from = page.as_ref().filter(|_| is_embed).unwrap_or(lease.url());
@@ -154,7 +151,7 @@ impl Line {
             errand: item.errand.clone(),
             url: target,
         };
-        (fact, judge(&self.rules.read(), candidate, Some(from)))
+        Ok((fact, judge(&self.rules.read(), candidate, Some(from))))
     }
 
     /// Which directive of the page forbids following its links.
@@ -195,21 +192,16 @@ impl Line {
     }
 
     /// Takes a seed's new place into the scope, for this run and those to come.
-    fn adopt_seed(&self, url: &CrawlUrl) {
-        if self.rules.adopt_seed(url) {
-            let change = crate::change::Change::Seed(url.to_string());
-            let now = self.clock.now();
-            // Noted for the next run; should the log fail, its next commit says so.
-            let _ = self.frontier().changed(&change.log_key(), &change.log_value(), now);
+    fn adopt_seed(&self, url: &CrawlUrl) -> Result<()> {
+        if !self.rules.adopt_seed(url) {
+            return Ok(());
         }
+        let change = Change::Seed(url.to_string());
+        self.frontier().changed(&change.log_key(), &change.log_value(), self.clock.now())
     }
 }
 
-fn judge(
-    rules: &Rules,
-    candidate: Candidate,
-    from: Option<&CrawlUrl>,
-) -> Result<Candidate, Reason> {
+fn judge(rules: &Rules, candidate: Candidate, from: Option<&CrawlUrl>) -> Judged {
     let verdict = rules.judge(&Subject {
         url: &candidate.url,
         depth: candidate.depth,

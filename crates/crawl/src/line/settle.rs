@@ -118,7 +118,9 @@ impl Line {
             },
             Err(_) => Settlement::unused(self.clock.end(), fate),
         };
-        let visit = answer.ok().map(|fetched| self.robots_visit(&permit, fetched));
+        let has_news = !matches!(reading, Reading::Unreachable(..));
+        let visit = answer.ok().filter(|_| has_news);
+        let visit = visit.map(|fetched| self.robots_visit(&permit, fetched));
         let lease = permit.into_lease();
         match reading {
             Reading::Rules(rules) => {

@@ -22,8 +22,8 @@ impl Line {
     ) -> Visit {
         let Read { outcome, page, note, digest } = read;
         let page_notes = page.iter().flat_map(|page| page.notes.iter()).map(ToString::to_string);
-        let fetch_notes = fetched.notes.iter().copied().chain(note).map(str::to_owned);
-        let notes = fetch_notes.chain(page_notes).collect();
+        let notes = fetched.notes.iter().copied().chain(note).map(str::to_owned);
+        let notes = notes.chain(page_notes).collect();
         Visit {
             tries: u32::from(lease.item().tries) + 1,
             at: fetched.started,
