@@ -60,9 +60,17 @@ impl Kept {
         pages.flat_map(|line| line["links"].as_array().expect("a list of links")).collect()
     }
 
-    /// URLs of which the archive has an answer, each as often as it has one.
+    /// URLs of which the archive has an answer, robots.txt aside, each as often as it has one.
     pub fn answered(&self) -> Vec<String> {
-        self.answers().map(|(_, record)| record.target().expect("a target").to_owned()).collect()
+        let targets = self.answers().map(|(_, record)| record.target().expect("a target"));
+        targets.filter(|url| !is_robots(url)).map(str::to_owned).collect()
+    }
+
+    /// URLs that settled, robots.txt aside, each as often as the crawl log says so.
+    pub fn settled(&self) -> Vec<String> {
+        let mut urls = texts(&self.log, "url");
+        urls.retain(|url| !is_robots(url));
+        urls
     }
 
     fn answers(&self) -> impl Iterator<Item = &(String, Record)> {
@@ -72,7 +80,7 @@ impl Kept {
     /// Fails unless no URL is told of twice, and all files tell of the same ones.
     #[track_caller]
     pub fn assert_sound(&self) {
-        assert_none("URLs with two lines in crawl.jsonl", twice(&texts(&self.log, "url")));
+        assert_none("URLs with two lines in crawl.jsonl", twice(&self.settled()));
         assert_none("URLs with two lines in pages.jsonl", twice(&texts(&self.pages, "url")));
         assert_none("ids with two lines in pages.jsonl", twice(&texts(&self.pages, "id")));
         assert_none("pages with two lines in links.jsonl.gz", twice(&texts(&self.links, "from")));
@@ -88,7 +96,8 @@ impl Kept {
     fn assert_log_is_archive(&self) {
         let told = self.log.iter().filter(|line| line["warc"].is_string());
         let told: BTreeSet<String> = told.map(|line| text(line, "url")).collect();
-        let kept: BTreeSet<String> = self.answered().into_iter().collect();
+        let kept = self.answers().map(|(_, record)| record.target().expect("a target").to_owned());
+        let kept: BTreeSet<String> = kept.collect();
         assert_none("URLs in the log and not in the archive", told.difference(&kept));
         assert_none("URLs in the archive and not in the log", kept.difference(&told));
     }
@@ -124,6 +133,11 @@ impl Kept {
         let answers = count("response") + count("revisit");
         assert_eq!((count("request"), count("metadata")), (answers, answers), "{counts:?}");
     }
+}
+
+/// Whether a URL is that of a robots.txt, which is asked for by need and not as part of the crawl.
+pub fn is_robots(url: &str) -> bool {
+    url.rsplit('/').next().is_some_and(|name| name.starts_with("robots") && name.ends_with(".txt"))
 }
 
 /// A text of a JSON object.

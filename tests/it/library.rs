@@ -10,7 +10,7 @@ use larm_crawl::{Crawl, Error, Keep, Result, Sink, Visit};
 use larm_testsite::{Features, WebPlan};
 use tokio::sync::Semaphore;
 
-use crate::kept::Kept;
+use crate::kept::{Kept, is_robots};
 use crate::world::{World, assert_none, assert_perfect, crawl, run};
 
 /// URLs and how often each of them came.
@@ -18,7 +18,11 @@ use crate::world::{World, assert_none, assert_perfect, crawl, run};
 struct Tally(Arc<Mutex<BTreeMap<String, usize>>>);
 
 impl Tally {
+    /// Takes note of a URL, robots.txt aside.
     fn note(&self, visit: &Visit) {
+        if is_robots(visit.url.as_str()) {
+            return;
+        }
         let mut urls = self.0.lock().expect("nobody panicked");
         *urls.entry(visit.url.to_string()).or_default() += 1;
     }

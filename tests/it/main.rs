@@ -4,10 +4,13 @@
 //! of them can run at the same time. Nothing sleeps: tests wait for what they are about. No test asks
 //! how long something took at most, since the machine may be busy.
 
+mod archive;
 mod coverage;
+mod durability;
 mod explain;
 mod hand;
 mod kept;
+mod larm;
 mod library;
 mod limits;
 mod politeness;

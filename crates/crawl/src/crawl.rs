@@ -282,18 +282,22 @@ struct Run {
 }
 
 impl Run {
-    async fn to_the_end(self) -> Result<Summary> {
+    async fn to_the_end(mut self) -> Result<Summary> {
         let shared = self.engine.shared.clone();
         let dir = self.directory.path().to_owned();
         let seeds = (self.plan.seeds.len() + self.plan.sitemaps.len()) as u64;
         let keeper = Housekeeper::new(&dir, seeds, &self.plan.limits)?;
         keeper.write_summary(&shared, State::Running, None)?;
-        let writer = on_a_thread(self.writer);
-        let ended = self.engine.run().await;
-        let written =
-            writer.await.unwrap_or_else(|_| Err(Error::Stopped("the writer panicked".into())));
+        self.writer.begin()?;
+        let mut writer = on_a_thread(self.writer);
+        let (ended, written) = tokio::select! {
+            ended = self.engine.run() => (Some(ended), writer.await),
+            // Before the engine it ends by an error only. What is in flight cannot be kept any more.
+            written = &mut writer => (None, written),
+        };
         // The disk's own words explain more than those of whoever waited for it.
-        written?;
+        written.unwrap_or_else(|_| Err(Error::Stopped("the writer panicked".into())))?;
+        let ended = ended.unwrap_or_else(|| Err(Error::Stopped("the writer stopped".into())));
         let (state, limit) = match ended? {
             Ending::Finished => (State::Finished, None),
             Ending::Limit(name) => (State::Limit, Some(name)),

@@ -49,6 +49,12 @@ pub struct Writer {
 }
 
 impl Writer {
+    /// Makes the start of this run and its seeds durable, before anything is asked for. So a run that
+    /// is killed in its first moments is known to the next one, which gives the hosts a full gap.
+    pub fn begin(&mut self) -> Result<()> {
+        self.commit(0)
+    }
+
     /// Works until all senders are gone, then commits and closes the sinks.
     pub async fn run(mut self) -> Result<()> {
         let mut worked_from = self.clock.now();

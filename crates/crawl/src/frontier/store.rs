@@ -3,6 +3,7 @@
 //! Written by checkpoints only, in one sorted batch that is synced before the log is cut. Every key of
 //! the first three begins with its partition, so that a partition can be moved as a range.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
@@ -19,7 +20,7 @@ use super::queue::BlockId;
 use super::row::{PageRow, RobotsRow, Totals};
 use super::sieve::RunName;
 use crate::error::{Error, Result};
-use crate::store::{Position, SameAs};
+use crate::store::{Position, SameAs, durable};
 
 /// Memory that the store may use for reading.
 const CACHE_BYTES: u64 = 32 * 1024 * 1024;
@@ -83,7 +84,23 @@ pub struct Store {
 
 impl Store {
     /// Opens the store in `path`, or makes a new one.
+    ///
+    /// A new one is made under another name first and gets its own when it is whole: what a crash leaves
+    /// of a store that was being made cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
+        if !path.exists() {
+            let unfinished = path.with_extension("new");
+            if unfinished.exists() {
+                fs::remove_dir_all(&unfinished).map_err(Error::io(&unfinished))?;
+            }
+            drop(Self::open_whole(&unfinished)?);
+            fs::rename(&unfinished, path).map_err(Error::io(path))?;
+            durable::sync_parent(path)?;
+        }
+        Self::open_whole(path)
+    }
+
+    fn open_whole(path: &Path) -> Result<Self> {
         let failed = |error: fjall::Error| store_error(path, &error);
         let database = Database::builder(path)
             .cache_size(CACHE_BYTES)

@@ -67,7 +67,7 @@ impl Line {
     /// A failure to connect is the origin's: the URL takes its place again, and waits for the origin's
     /// next chance or its end.
     pub async fn fail(&self, lease: Lease, failure: Failure) -> Result<()> {
-        let at = self.clock.now();
+        let at = self.clock.end();
         let end = End::Failed { class: failure.class, retry_after_ms: None };
         if failure.class.is_connection_level() {
             let back = Settlement { end, ..Settlement::unused(at, Fate::Back) };
@@ -116,7 +116,7 @@ impl Line {
                 end: End::Answered { response_ms: fetched.ended.since(fetched.started) },
                 ..Settlement::unused(fetched.ended, fate)
             },
-            Err(_) => Settlement::unused(now, fate),
+            Err(_) => Settlement::unused(self.clock.end(), fate),
         };
         let has_news = !matches!(reading, Reading::Unreachable(..));
         let visit = answer.ok().filter(|_| has_news);
