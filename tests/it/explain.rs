@@ -6,7 +6,7 @@ use larm_crawl::frontier::{PageRow, Standing};
 use larm_crawl::{Crawl, Handle, Phase};
 
 use crate::hand::{Hand, at, page, redirect, with_body};
-use crate::world::{Counter, crawl_and_ask, runtime, url};
+use crate::world::{assert_none, crawl_and_ask, runtime, url};
 
 const HOSTS: [&str; 2] = ["a.test", "b.test"];
 
@@ -114,10 +114,8 @@ fn a_url_that_waits_says_what_its_host_waits_for() {
     let hand = web();
     let mut plan = hand.plan("a.test/", &HOSTS);
     plan.pace.delay_ms = 600_000;
-    let counter = Counter::default();
-    let crawl = counter.counting(Crawl::new(plan));
     runtime().block_on(async {
-        let running = crawl.start().expect("the crawl starts");
+        let running = Crawl::new(plan).start().expect("the crawl starts");
         let handle = running.handle();
         // robots.txt is asked for first; the host then waits ten minutes before its first page.
         let waiting = loop {
@@ -130,7 +128,7 @@ fn a_url_that_waits_says_what_its_host_waits_for() {
         };
         assert!(waiting.0 > 500_000 && waiting.1.contains("delay"), "{waiting:?}");
         assert_eq!(handle.status(1).phase, Phase::Running);
-        assert_eq!(counter.count(), 0);
+        assert_none("pages asked for", hand.asked());
         handle.stop();
         running.wait().await.expect("the crawl stops well");
     });

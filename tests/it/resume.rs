@@ -12,7 +12,7 @@ use larm_crawl::{Crawl, Phase, Plan, Summary};
 use larm_testsite::{Features, WebPlan, audit};
 
 use crate::kept::Kept;
-use crate::world::{Counter, World, assert_none, assert_perfect, crawl, crawl_until, runtime};
+use crate::world::{Gate, World, assert_none, assert_perfect, crawl, crawl_until, runtime};
 
 fn web() -> WebPlan {
     let features = Features {
@@ -93,16 +93,17 @@ fn copy(from: &Path, to: &Path) {
 
 /// Runs until `pages` pages were answered, makes the changes, and stops right after.
 fn change_and_stop(plan: Plan, pages: u64, changes: &[Change]) {
-    let counter = Counter::default();
-    let crawl = counter.counting(Crawl::new(plan));
+    let gate = Gate::at(pages);
+    let crawl = gate.before_pages_of(Crawl::new(plan));
     runtime().block_on(async {
         let running = crawl.start().expect("the crawl starts");
         let handle = running.handle();
-        counter.reached(pages).await;
+        gate.reached().await;
         for change in changes {
             handle.change(change.clone()).await.expect("a change that can be made");
         }
         handle.stop();
+        gate.open();
         running.wait().await.expect("the crawl stops well");
     });
 }
@@ -147,25 +148,25 @@ fn a_delay_set_while_it_ran_holds_from_then_on_and_after_a_restart() {
 #[test]
 fn a_pause_stops_leasing_and_resume_goes_on() {
     let world = World::new(WebPlan { hosts: 3, pages_per_host: 20, ..WebPlan::default() });
-    let counter = Counter::default();
-    let crawl = counter.counting(Crawl::new(world.plan()));
+    let gate = Gate::at(10);
+    let crawl = gate.before_pages_of(Crawl::new(world.plan()));
     let summary = runtime().block_on(async {
         let running = crawl.start().expect("the crawl starts");
         let handle = running.handle();
-        counter.reached(10).await;
+        gate.reached().await;
         handle.pause();
-        // A change is carried out by the engine's own loop: after three of them whatever was being
-        // leased when the pause came is done.
-        for _ in 0..3 {
-            handle.change(Change::Concurrency(8)).await.expect("a change");
-        }
+        gate.open();
+        // What was leased when the pause came is finished. A change is carried out by the engine's own
+        // loop, which has then been round once.
+        let tick = || handle.change(Change::Concurrency(8));
+        tick().await.expect("a change");
         while handle.status(0).frontier.leased > 0 {
-            handle.change(Change::Concurrency(8)).await.expect("a change");
+            tick().await.expect("a change");
         }
         let paused = world.site.requests().len();
         assert_eq!(handle.status(0).phase, Phase::Paused);
         for _ in 0..1_000 {
-            handle.change(Change::Concurrency(8)).await.expect("a change");
+            tick().await.expect("a change");
         }
         assert_eq!(world.site.requests().len(), paused, "requests during a pause");
         handle.resume();

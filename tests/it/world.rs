@@ -12,7 +12,7 @@ use larm_crawl::fetch::ResolveRule;
 use larm_crawl::{Crawl, Handle, Plan, Result, Summary};
 use larm_testsite::{Audit, TestSite, WebPlan};
 use tempfile::TempDir;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// A web that is served, and an empty place to crawl it into.
 pub struct World {
@@ -105,17 +105,14 @@ pub fn crawl_and_ask(plan: Plan) -> (Summary, Handle) {
 
 /// Crawls until `pages` pages were answered in this run, then stops it through its handle.
 pub fn crawl_until(plan: Plan, pages: u64) -> Summary {
-    let counter = Counter::default();
-    let crawl = counter.counting(Crawl::new(plan));
+    let gate = Gate::at(pages);
+    let crawl = gate.before_pages_of(Crawl::new(plan));
     runtime().block_on(async {
         let running = crawl.start().expect("the crawl starts");
-        let handle = running.handle();
-        let mut end = std::pin::pin!(running.wait());
-        tokio::select! {
-            summary = &mut end => return summary.expect("the crawl ends well"),
-            () = counter.reached(pages) => handle.stop(),
-        }
-        end.await.expect("the crawl stops well")
+        gate.reached().await;
+        running.handle().stop();
+        gate.open();
+        running.wait().await.expect("the crawl stops well")
     })
 }
 
@@ -125,31 +122,49 @@ pub fn runtime() -> tokio::runtime::Runtime {
     builder.worker_threads(2).enable_all().build().expect("a runtime")
 }
 
-/// Counts answered pages, so that a test can wait for one.
-#[derive(Clone, Default)]
-pub struct Counter(Arc<(AtomicU64, Notify)>);
+/// Holds a crawl when a number of pages was answered, so that a test can do something at that moment
+/// however fast the crawl is.
+#[derive(Clone)]
+pub struct Gate(Arc<Hold>);
 
-impl Counter {
-    /// The crawl, with a handler that counts.
-    pub fn counting(&self, crawl: Crawl) -> Crawl {
-        let counter = self.clone();
+struct Hold {
+    pages: u64,
+    answered: AtomicU64,
+    reached: Notify,
+    open: watch::Sender<bool>,
+}
+
+impl Gate {
+    /// A gate that lets `pages` - 1 pages pass.
+    pub fn at(pages: u64) -> Self {
+        let (open, reached) = (watch::Sender::new(false), Notify::new());
+        Self(Arc::new(Hold { pages, answered: AtomicU64::new(0), reached, open }))
+    }
+
+    /// Puts the gate into a crawl, as its handler.
+    pub fn before_pages_of(&self, crawl: Crawl) -> Crawl {
+        let gate = self.0.clone();
         crawl.on_page(move |_| {
-            counter.0.0.fetch_add(1, Ordering::SeqCst);
-            counter.0.1.notify_one();
-            Box::pin(std::future::ready(()))
+            let gate = gate.clone();
+            Box::pin(async move {
+                if gate.answered.fetch_add(1, Ordering::SeqCst) + 1 < gate.pages {
+                    return;
+                }
+                gate.reached.notify_one();
+                // The gate outlives the crawl.
+                let _ = gate.open.subscribe().wait_for(|open| *open).await;
+            })
         })
     }
 
-    /// Pages so far.
-    pub fn count(&self) -> u64 {
-        self.0.0.load(Ordering::SeqCst)
+    /// Waits until a page stands at the gate.
+    pub async fn reached(&self) {
+        self.0.reached.notified().await;
     }
 
-    /// Waits for page number `pages`.
-    pub async fn reached(&self, pages: u64) {
-        while self.count() < pages {
-            self.0.1.notified().await;
-        }
+    /// Lets everything pass from now on.
+    pub fn open(&self) {
+        self.0.open.send_replace(true);
     }
 }
 

@@ -144,7 +144,7 @@ impl Assembly {
         let resumed = opened.resumed;
         let settings = opened.settings;
         let mut frontier: Box<dyn Frontier> = Box::new(opened.frontier);
-        frontier.set_budgets(self.crawl.plan.budgets);
+        frontier.set_budgets(self.crawl.plan.budgets)?;
         let rules = SharedRules::new(&self.crawl.plan, std::mem::take(&mut self.crawl.filters))?;
         let shared = Arc::new(Shared {
             frontier: Arc::new(Mutex::new(frontier)),
@@ -282,14 +282,15 @@ struct Run {
 }
 
 impl Run {
-    async fn to_the_end(mut self) -> Result<Summary> {
+    async fn to_the_end(self) -> Result<Summary> {
         let shared = self.engine.shared.clone();
         let dir = self.directory.path().to_owned();
         let seeds = (self.plan.seeds.len() + self.plan.sitemaps.len()) as u64;
         let keeper = Housekeeper::new(&dir, seeds, &self.plan.limits)?;
         keeper.write_summary(&shared, State::Running, None)?;
-        self.writer.begin()?;
-        let mut writer = on_a_thread(self.writer);
+        let mut writer = self.writer;
+        writer.begin()?;
+        let mut writer = on_a_thread(writer);
         let (ended, written) = tokio::select! {
             ended = self.engine.run() => (Some(ended), writer.await),
             // Before the engine it ends by an error only. What is in flight cannot be kept any more.

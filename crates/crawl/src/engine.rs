@@ -228,8 +228,7 @@ impl Engine {
         }
         let mut frontier = self.shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
         frontier.set_pace(self.pace);
-        frontier.set_budgets(self.ends.budgets);
-        Ok(())
+        frontier.set_budgets(self.ends.budgets)
     }
 
     /// Lets what is in flight finish, for a while; what is not done by then is given back: its lease is

@@ -2,7 +2,8 @@
 //!
 //! For each job: the sinks write, then the frontier settles. At most `commit_ms_max` after the first
 //! job that is not yet durable: the sinks sync, then the log. In this order a crash at any instant leaves
-//! a log that speaks only of what the archive holds, and recovery cuts the archive back to it.
+//! a log that speaks only of what the archive holds, and recovery cuts the archive back to it. Only
+//! this thread settles, so nothing is settled between the sync and the checkpoint that may follow it.
 //!
 //! An error of disk or log ends the writer, and with it the crawl: nothing is settled that is not kept.
 
@@ -66,6 +67,10 @@ impl Writer {
                     let due = self.clock.now().after(self.limits.commit_ms_max);
                     commit_at = commit_at.or(Some(due));
                 }
+                // Nothing is settled for a while, and the frontier may wait for just a checkpoint.
+                Next::Nothing if commit_at.is_none() && self.wants_checkpoint() => {
+                    commit_at = Some(self.clock.now());
+                }
                 Next::Nothing => {}
                 Next::End => break,
             }
@@ -85,6 +90,11 @@ impl Writer {
             Ok(None) => Next::End,
             Err(_) => Next::Nothing,
         }
+    }
+
+    fn wants_checkpoint(&self) -> bool {
+        let frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        frontier.wants_checkpoint(self.clock.now())
     }
 
     fn settle(&mut self, job: Job) -> Result<()> {
@@ -116,6 +126,8 @@ impl Writer {
         let mut frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
         if frontier.wants_checkpoint(now) {
             frontier.checkpoint(now)?;
+            // It may have made room for hosts that wait on disk.
+            self.wake.notify_one();
         }
         Ok(())
     }

@@ -272,6 +272,11 @@ impl Workbench {
         Some(Wait { until, rule, leased, address_waits: !leased && taken })
     }
 
+    /// Where a host stands on the bench, and with which pace. None if it is not there.
+    pub fn seat_of(&self, host: HostKey) -> Option<(IpAddr, &HostPace)> {
+        self.seats.get(&host).map(|seat| (seat.address, &seat.pace))
+    }
+
     /// All hosts on the bench, by key, and whether each is leased.
     pub fn hosts(&self) -> impl Iterator<Item = (HostKey, &HostPace, bool)> {
         self.seats.iter().map(|(&host, seat)| (host, &seat.pace, seat.is_leased()))

@@ -3,6 +3,9 @@
 //! A host is what is paced; an origin (scheme, host and port) is what has a robots.txt and a health of
 //! its own. A dead port or a broken certificate must not take the host's working pages along, so
 //! failures are counted per origin, while the gap is kept per host.
+//!
+//! - HOST-1: an origin's index never changes, and there are at most `host_origins_max` of them.
+//! - HOST-2: whoever changes what a row would say sets `changed`, so that the next checkpoint writes it.
 
 use std::net::IpAddr;
 
@@ -31,6 +34,17 @@ pub struct Origin {
     pub parked: bool,
     /// Why it was given up.
     pub given_up: Option<FailureClass>,
+    /// The gap that its robots.txt asks for.
+    crawl_delay_ms: Option<u64>,
+}
+
+/// What a host may be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Appetite {
+    /// Whatever comes next.
+    Anything,
+    /// Its pages are enough; others may still need a robots.txt that lies there.
+    Errands,
 }
 
 impl Origin {
@@ -41,15 +55,21 @@ impl Origin {
             queue: Queue::default(),
             parked: false,
             given_up: None,
+            crawl_delay_ms: None,
         }
     }
 
+    fn takes_errands_only(&self, appetite: Appetite) -> bool {
+        self.parked || appetite == Appetite::Errands
+    }
+
     /// When this origin's next item may be fetched, and by which rule it waits until then.
-    fn ready_at(&self) -> Option<(Millis, WaitRule)> {
+    fn ready_at(&self, appetite: Appetite) -> Option<(Millis, WaitRule)> {
         if self.given_up.is_some() {
             return None;
         }
-        let at = if self.parked { self.queue.urgent_at() } else { self.queue.ready_at() };
+        let errands_only = self.takes_errands_only(appetite);
+        let at = if errands_only { self.queue.urgent_at() } else { self.queue.ready_at() };
         let health = &self.health;
         // The gap is the host's business, and may have been changed since.
         let recovers = if health.rule.is_gap() { Millis(0) } else { health.not_before };
@@ -58,8 +78,9 @@ impl Origin {
     }
 
     /// The place of what this origin would have fetched next.
-    fn peek(&self, now: Millis) -> Option<Place> {
-        if self.parked { self.queue.peek_urgent(now) } else { self.queue.peek(now) }
+    fn peek(&self, now: Millis, appetite: Appetite) -> Option<Place> {
+        let errands_only = self.takes_errands_only(appetite);
+        if errands_only { self.queue.peek_urgent(now) } else { self.queue.peek(now) }
     }
 }
 
@@ -72,8 +93,10 @@ pub struct Host {
     pub partition: u16,
     /// The gap, and failures of the name itself.
     pub pace: HostPace,
-    /// Where it is, once that is known.
-    pub address: Option<IpAddr>,
+    /// Where it is, once that is known, and until when that is good.
+    pub address: Option<(IpAddr, Millis)>,
+    /// Where it stands among the hosts without an address, if it does.
+    pub nameless_at: Option<Millis>,
     /// Its origins; their index never changes.
     pub origins: Vec<Origin>,
     /// The item being fetched, and the index of its origin.
@@ -92,6 +115,7 @@ impl Host {
             partition,
             pace: HostPace::default(),
             address: None,
+            nameless_at: None,
             origins: Vec::new(),
             leased: None,
             answered: 0,
@@ -99,22 +123,29 @@ impl Host {
         }
     }
 
-    /// The index of an origin, which is added if there is room.
-    pub fn origin_index(&mut self, text: &str, limits: &Limits) -> Option<u16> {
-        if let Some(i) = self.origins.iter().position(|origin| &*origin.text == text) {
-            return u16::try_from(i).ok();
-        }
-        if self.origins.len() as u64 >= limits.host_origins_max {
-            return None;
-        }
-        self.origins.push(Origin::new(text));
-        u16::try_from(self.origins.len() - 1).ok()
+    /// Whether there is room for an origin, or it is there already.
+    pub fn has_room_for(&self, origin: &str, limits: &Limits) -> bool {
+        (self.origins.len() as u64) < limits.host_origins_max || self.find(origin).is_some()
+    }
+
+    /// The index of an origin, which is added if it is not there. Who offers URLs asks for room first.
+    pub fn origin_index(&mut self, text: &str) -> u16 {
+        let index = self.find(text).unwrap_or_else(|| {
+            self.origins.push(Origin::new(text));
+            self.changed = true;
+            self.origins.len() - 1
+        });
+        u16::try_from(index).expect("HOST-1: the ceiling of host_origins_max is below 65,536")
+    }
+
+    fn find(&self, origin: &str) -> Option<usize> {
+        self.origins.iter().position(|known| &*known.text == origin)
     }
 
     /// The origin of an index that this host gave out.
     pub fn origin(&mut self, index: u16) -> &mut Origin {
         self.changed = true;
-        self.origins.get_mut(usize::from(index)).expect("HOST: an origin's index never changes")
+        self.origins.get_mut(usize::from(index)).expect("HOST-1: an origin's index never changes")
     }
 
     /// How many URLs wait, the one being fetched included.
@@ -124,24 +155,32 @@ impl Host {
     }
 
     /// When the host may be asked again, over all its origins, and which rule sets that time.
-    pub fn ready_at(&self, pace: &Pace) -> Option<(Millis, WaitRule)> {
-        let by_origin = self.origin_ready_at()?;
+    pub fn ready_at(&self, pace: &Pace, appetite: Appetite) -> Option<(Millis, WaitRule)> {
+        let by_origin = self.origin_ready_at(appetite)?;
         let by_host = self.pace.due(pace);
         Some(if by_origin.0 > by_host.0 { by_origin } else { by_host })
     }
 
     /// The same, as far as its origins decide it.
-    pub fn origin_ready_at(&self) -> Option<(Millis, WaitRule)> {
-        self.origins.iter().filter_map(Origin::ready_at).min_by_key(|(at, _)| *at)
+    pub fn origin_ready_at(&self, appetite: Appetite) -> Option<(Millis, WaitRule)> {
+        let ready = self.origins.iter().filter_map(|origin| origin.ready_at(appetite));
+        ready.min_by_key(|(at, _)| *at)
     }
 
     /// Of the origins that may be asked now, the one whose next item comes first, and its place.
-    pub fn next_origin(&self, now: Millis) -> Option<(u16, Place)> {
+    pub fn next_origin(&self, now: Millis, appetite: Appetite) -> Option<(u16, Place)> {
         let ready = self.origins.iter().enumerate().filter_map(|(i, origin)| {
-            origin.ready_at().filter(|(at, _)| *at <= now)?;
-            Some((origin.peek(now)?, i))
+            origin.ready_at(appetite).filter(|(at, _)| *at <= now)?;
+            Some((origin.peek(now, appetite)?, i))
         });
         ready.min().and_then(|(place, i)| Some((u16::try_from(i).ok()?, place)))
+    }
+
+    /// The gap that an origin's robots.txt asks for. The host keeps the longest of them.
+    pub fn set_crawl_delay(&mut self, index: u16, crawl_delay_ms: Option<u64>) {
+        self.origin(index).crawl_delay_ms = crawl_delay_ms;
+        let delays = self.origins.iter().filter_map(|origin| origin.crawl_delay_ms);
+        self.pace.crawl_delay_ms = delays.max();
     }
 
     /// An origin that was given up and still has URLs to settle.
@@ -177,6 +216,7 @@ impl Host {
             queue: origin.queue.to_row(),
             parked: origin.parked,
             given_up: origin.given_up,
+            crawl_delay_ms: origin.crawl_delay_ms,
         });
         HostRow {
             name: self.name.clone(),
@@ -196,12 +236,14 @@ impl Host {
             queue: Queue::from_row(origin.queue),
             parked: origin.parked,
             given_up: origin.given_up,
+            crawl_delay_ms: origin.crawl_delay_ms,
         });
         let mut host = Self {
             name: row.name,
             partition: row.partition,
             pace: row.pace,
             address: None,
+            nameless_at: None,
             origins: origins.collect(),
             leased: None,
             answered: row.answered,
@@ -232,4 +274,5 @@ struct OriginRow {
     queue: QueueRow,
     parked: bool,
     given_up: Option<FailureClass>,
+    crawl_delay_ms: Option<u64>,
 }

@@ -7,7 +7,10 @@
 //! - FRONT-2: only the frontier makes a [`Lease`], and `settle` takes it by value.
 //! - FRONT-3: the state is a fold over the log. What `seal` and its sync made durable survives any
 //!   crash; what came after is done again.
+//! - FRONT-4: a robots.txt errand that is settled, however that is, frees the origin that waits for it.
+//! - FRONT-5: after opening, no host is leased before one full gap has passed.
 
+mod batch;
 mod disk;
 mod host;
 mod item;
@@ -163,7 +166,7 @@ pub trait Frontier: Send {
     fn set_pace(&mut self, pace: Pace);
 
     /// Changes the budgets.
-    fn set_budgets(&mut self, budgets: Budgets);
+    fn set_budgets(&mut self, budgets: Budgets) -> Result<()>;
 
     /// A settled URL.
     fn page(&self, url: &CrawlUrl) -> Result<Option<PageRow>>;
@@ -193,7 +196,8 @@ pub trait Frontier: Send {
     /// Whether a checkpoint is due.
     fn wants_checkpoint(&self, now: Millis) -> bool;
 
-    /// Writes the state to the store and cuts the log behind it.
+    /// Writes the state to the store and cuts the log behind it. Everything settled must be sealed
+    /// before, with the positions of sinks that hold it.
     fn checkpoint(&mut self, now: Millis) -> Result<()>;
 
     /// Counts and waits, with at most `hosts_max` hosts in detail.

@@ -7,8 +7,12 @@
 //! - QUEUE-1: `peek` gives the smallest place of all, loaded or not (deferred ones aside).
 //! - QUEUE-2: memory holds at most `host_urls_memory_max` items plus what came since the last
 //!   checkpoint, which the checkpoint's own limits bound.
+//! - QUEUE-3: what waits is in one place only: deferred, in memory, or in a block on disk that is not
+//!   loaded; so nothing is lost and nothing is counted twice.
+//! - QUEUE-4: blocks do not crumble: a loaded block that is less than half full joins the next that
+//!   is formed, so that the list of blocks stays short beside what it lists.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use larm_core::{Limits, Millis};
 use serde::{Deserialize, Serialize};
@@ -60,6 +64,9 @@ pub struct Queue {
     memory: BTreeMap<Place, Waiting>,
     loaded: BTreeMap<BlockId, LoadedBlock>,
     stored: Vec<StoredBlock>,
+    /// Items in `stored`.
+    stored_items: u64,
+    /// At most `host_urls_memory_max`.
     deferred: BTreeMap<(Millis, Place), Item>,
     next_block: u32,
 }
@@ -77,6 +84,7 @@ impl Queue {
     pub fn from_row(row: QueueRow) -> Self {
         let deferred = row.deferred.into_iter().map(|(at, item)| ((at, item.place), item));
         Self {
+            stored_items: row.stored.iter().map(|block| u64::from(block.items)).sum(),
             stored: row.stored,
             deferred: deferred.collect(),
             next_block: row.next_block,
@@ -95,8 +103,7 @@ impl Queue {
 
     /// How many wait, deferred ones included.
     pub fn len(&self) -> u64 {
-        let stored: u64 = self.stored.iter().map(|block| u64::from(block.items)).sum();
-        (self.memory.len() + self.deferred.len()) as u64 + stored
+        (self.memory.len() + self.deferred.len()) as u64 + self.stored_items
     }
 
     /// Whether nothing waits at all.
@@ -104,14 +111,10 @@ impl Queue {
         self.memory.is_empty() && self.stored.is_empty() && self.deferred.is_empty()
     }
 
-    /// Items held in memory.
-    pub fn memory_len(&self) -> usize {
-        self.memory.len() + self.deferred.len()
-    }
-
     /// Adds an item at its place.
     pub fn push(&mut self, item: Item) {
-        self.memory.insert(item.place, Waiting { item, block: None });
+        let before = self.memory.insert(item.place, Waiting { item, block: None });
+        debug_assert!(before.is_none(), "QUEUE-3: a place is taken once: {before:?}");
     }
 
     /// Adds an item that must wait until `at`, or just waits its turn when too many do.
@@ -164,7 +167,7 @@ impl Queue {
     /// Takes the items of a block into memory.
     pub fn load(&mut self, id: BlockId, items: Vec<Item>) {
         let Ok(i) = self.stored.binary_search_by_key(&id, |block| block.id) else { return };
-        self.stored.remove(i);
+        self.stored_items -= u64::from(self.stored.remove(i).items);
         let live = u32::try_from(items.len()).unwrap_or(u32::MAX);
         self.loaded.insert(id, LoadedBlock { live, changed: false });
         for item in items {
@@ -205,8 +208,9 @@ impl Queue {
     /// Items that do not fit into memory any more are forgotten here: the checkpoint holds them.
     pub fn checkpoint(&mut self, limits: &Limits) -> BlockChanges {
         let mut changes = BlockChanges::default();
-        self.write_back_loaded(&mut changes);
+        // In this order no block is both written and removed.
         self.form_blocks(limits, &mut changes);
+        self.write_back_loaded(&mut changes);
         self.unload_beyond(limits);
         changes
     }
@@ -239,17 +243,33 @@ impl Queue {
 
     fn form_blocks(&mut self, limits: &Limits, changes: &mut BlockChanges) {
         let block_items = usize::try_from(limits.queue_block_urls_max).unwrap_or(usize::MAX);
+        let small = self.small_blocks(block_items);
         let fresh: Vec<Place> = self
             .memory
             .iter()
-            .filter(|(_, waiting)| waiting.block.is_none())
+            .filter(|(_, waiting)| waiting.block.is_none_or(|id| small.contains(&id)))
             .map(|(place, _)| *place)
             .collect();
+        for id in small {
+            self.loaded.remove(&id);
+            changes.remove.push(id);
+        }
         for places in fresh.chunk_by(|a, b| a.priority == b.priority) {
             for places in places.chunks(block_items) {
                 self.form_block(places, changes);
             }
         }
+    }
+
+    /// Loaded blocks that are less than half full, of the priorities that get a new block anyway.
+    fn small_blocks(&self, block_items: usize) -> BTreeSet<BlockId> {
+        let fresh = self.memory.iter().filter(|(_, waiting)| waiting.block.is_none());
+        let priorities: BTreeSet<u8> = fresh.map(|(place, _)| place.priority).collect();
+        let small = self.loaded.iter().filter(|(id, block)| {
+            (block.live as usize) < block_items.div_ceil(2)
+                && priorities.contains(&id.first.priority)
+        });
+        small.map(|(id, _)| *id).collect()
     }
 
     fn form_block(&mut self, places: &[Place], changes: &mut BlockChanges) {
@@ -267,118 +287,39 @@ impl Queue {
         changes.write.push((id, items));
     }
 
-    /// Lets go of the last blocks until memory is within its limit. Only right behind a checkpoint.
+    /// Lets go of blocks until memory is within its limit, the last in order first. Small ones stay
+    /// if that is enough: they are to grow. Only right behind a checkpoint.
     fn unload_beyond(&mut self, limits: &Limits) {
-        while self.memory.len() as u64 > limits.host_urls_memory_max && self.loaded.len() > 1 {
-            let Some((id, block)) = self.loaded.pop_last() else { return };
-            self.memory.retain(|_, waiting| waiting.block != Some(id));
-            let at = self.stored.partition_point(|stored| stored.id < id);
-            self.stored.insert(at, StoredBlock { id, items: block.live });
+        let mut excess = (self.memory.len() as u64).saturating_sub(limits.host_urls_memory_max);
+        let mut leaving = BTreeSet::new();
+        for items_min in [limits.queue_block_urls_max.div_ceil(2), 0] {
+            if excess == 0 {
+                break;
+            }
+            // The first block stays: it is the next to be taken from.
+            let last_first: Vec<BlockId> = self.loaded.keys().skip(1).rev().copied().collect();
+            for id in last_first {
+                let large = self.loaded.get(&id).is_some_and(|b| u64::from(b.live) >= items_min);
+                if excess > 0 && large {
+                    excess = excess.saturating_sub(self.unload(id));
+                    leaving.insert(id);
+                }
+            }
+        }
+        if !leaving.is_empty() {
+            self.memory.retain(|_, waiting| waiting.block.is_none_or(|id| !leaving.contains(&id)));
         }
     }
 
-    /// Lets go of everything that a checkpoint holds: the host leaves memory.
-    pub fn unload_all(&mut self) {
-        self.stored = self.stored_after_checkpoint();
-        self.loaded.clear();
-        self.memory.clear();
+    /// Counts a block as being on disk only, and says how many items it has.
+    fn unload(&mut self, id: BlockId) -> u64 {
+        let Some(LoadedBlock { live: items, .. }) = self.loaded.remove(&id) else { return 0 };
+        let at = self.stored.partition_point(|stored| stored.id < id);
+        self.stored.insert(at, StoredBlock { id, items });
+        self.stored_items += u64::from(items);
+        u64::from(items)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::frontier::item::Errand;
-    use larm_core::via::Via;
-    use std::collections::HashMap;
-
-    fn item(priority: u8, seq: u64) -> Item {
-        Item {
-            url: format!("http://h/{seq}").into(),
-            depth: 0,
-            via: Via::Anchor,
-            parent: None,
-            redirects: 0,
-            tries: 0,
-            errand: Errand::Page,
-            place: Place { priority, seq },
-        }
-    }
-
-    fn limits() -> Limits {
-        Limits { queue_block_urls_max: 4, host_urls_memory_max: 8, ..Limits::default() }
-    }
-
-    fn next(queue: &mut Queue, now: u64) -> Option<Item> {
-        let place = queue.peek(Millis(now))?;
-        queue.take(place)
-    }
-
-    /// Takes all items in order, loading blocks from `disk` as the frontier would.
-    fn drain(queue: &mut Queue, disk: &HashMap<BlockId, Vec<Item>>) -> Vec<u64> {
-        let mut seqs = Vec::new();
-        loop {
-            while let Some(id) = queue.block_due() {
-                queue.load(id, disk[&id].clone());
-            }
-            match next(queue, 0) {
-                Some(item) => seqs.push(item.place.seq),
-                None => return seqs,
-            }
-        }
-    }
-
-    #[test]
-    fn order_is_exact_across_memory_and_disk() {
-        let mut disk = HashMap::new();
-        let mut queue = Queue::default();
-        (0..40).for_each(|seq| queue.push(item(5, seq)));
-        disk.extend(queue.checkpoint(&limits()).write);
-        assert!(queue.memory_len() <= 8);
-        // More important ones come later, and go first.
-        (100..120).for_each(|seq| queue.push(item(3, seq)));
-        disk.extend(queue.checkpoint(&limits()).write);
-        let expected: Vec<u64> = (100..120).chain(0..40).collect();
-        assert_eq!(queue.len(), 60);
-        assert_eq!(drain(&mut queue, &disk), expected);
-        assert!(queue.is_empty());
-    }
-
-    #[test]
-    fn a_block_taken_in_part_is_written_back_shorter_and_then_removed() {
-        let mut queue = Queue::default();
-        (0..4).for_each(|seq| queue.push(item(2, seq)));
-        let id = queue.checkpoint(&limits()).write[0].0;
-        next(&mut queue, 0);
-        let changes = queue.checkpoint(&limits());
-        assert_eq!(changes.write[0].1.len(), 3);
-        (0..3).for_each(|_| drop(next(&mut queue, 0)));
-        assert_eq!(queue.checkpoint(&limits()).remove, [id]);
-        assert!(queue.stored_after_checkpoint().is_empty());
-    }
-
-    #[test]
-    fn an_item_that_comes_back_does_not_take_its_old_block_along() {
-        let mut disk = HashMap::new();
-        let mut queue = Queue::default();
-        (0..4).for_each(|seq| queue.push(item(2, seq)));
-        disk.extend(queue.checkpoint(&limits()).write);
-        let leased = next(&mut queue, 0).unwrap();
-        disk.extend(queue.checkpoint(&limits()).write);
-        queue.push(leased);
-        disk.extend(queue.checkpoint(&limits()).write);
-        queue.unload_all();
-        assert_eq!(drain(&mut queue, &disk), [0, 1, 2, 3]);
-    }
-
-    #[test]
-    fn a_deferred_item_waits_for_its_time_and_then_goes_first() {
-        let mut queue = Queue::default();
-        queue.defer(item(2, 1), Millis(100), &limits());
-        assert_eq!(queue.ready_at(), Some(Millis(100)));
-        queue.push(item(2, 2));
-        queue.push(item(2, 3));
-        assert_eq!(next(&mut queue, 50).map(|item| item.place.seq), Some(2));
-        assert_eq!(next(&mut queue, 100).map(|item| item.place.seq), Some(1));
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! What the log holds: the crawl's state is a fold over these, and nothing else.
 //!
-//! One entry of the log is one group commit: everything that was settled since the last, and how far
-//! the archive had come by then. It is there as a whole or not at all.
+//! A record says everything that the change depends on, limits of the day included: what had no room
+//! is counted here and not queued, so that recovery under other limits gives the same.
 
 use larm_core::workbench::End;
 use larm_core::{FailureClass, Millis};
@@ -9,22 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use super::item::{Item, Place};
 use super::row::{PageRow, RobotsRow};
-use crate::store::Position;
-
-/// One group commit.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Batch {
-    /// In the order in which they happened.
-    pub records: Vec<Record>,
-    /// How far each sink had come, by its name.
-    pub positions: Vec<(String, Position)>,
-}
 
 /// One change of the state.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Record {
-    /// URLs from outside the crawl: seeds. Only those that were new.
-    Offered(Vec<Item>),
+    /// URLs from outside the crawl: seeds.
+    Offered {
+        /// Those that were new.
+        items: Vec<Item>,
+        /// How many had no room, by the limit that said so.
+        refused: Vec<(String, u32)>,
+    },
     /// A lease ended.
     Settled(Box<Settled>),
     /// A host's name could not be resolved.
@@ -52,7 +47,7 @@ pub enum Record {
 }
 
 /// The end of one lease.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     /// Name of the host.
     pub host: Box<str>,
@@ -70,14 +65,14 @@ pub struct Settled {
     pub offers: Vec<Item>,
     /// A robots.txt that was learnt.
     pub robots: Option<Learnt>,
-    /// Links found, and how many of them each filter rejected.
+    /// Links found, and how many of them each filter or limit rejected.
     pub links: u32,
     /// See `links`.
     pub rejected: Vec<(String, u32)>,
 }
 
 /// What becomes of the item.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Fate {
     /// It is settled for good.
     Done(Box<PageRow>),
@@ -90,7 +85,7 @@ pub enum Fate {
 }
 
 /// What was learnt of an origin's robots.txt.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Learnt {
     /// Its rules, and the crawl-delay for us in them.
     Rules {

@@ -24,8 +24,9 @@ use crate::store::{Position, SameAs, durable};
 
 /// Memory that the store may use for reading.
 const CACHE_BYTES: u64 = 32 * 1024 * 1024;
-/// Memory that the store may use for writing.
-const WRITE_BUFFER_BYTES: u64 = 32 * 1024 * 1024;
+/// Memory that the store may use for writing, per table, beside the checkpoint under way: beyond it,
+/// what was written moves from memory to a file in the background.
+const WRITE_BUFFER_BYTES: u64 = 4 * 1024 * 1024;
 /// Size of its own journal.
 const JOURNAL_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -104,13 +105,12 @@ impl Store {
         let failed = |error: fjall::Error| store_error(path, &error);
         let database = Database::builder(path)
             .cache_size(CACHE_BYTES)
-            .max_write_buffer_size(Some(WRITE_BUFFER_BYTES))
             .max_journaling_size(JOURNAL_BYTES)
             .worker_threads(1)
             .open()
             .map_err(failed)?;
-        let keyspace =
-            |name| database.keyspace(name, KeyspaceCreateOptions::default).map_err(failed);
+        let options = || KeyspaceCreateOptions::default().max_memtable_size(WRITE_BUFFER_BYTES);
+        let keyspace = |name| database.keyspace(name, options).map_err(failed);
         Ok(Self {
             path: path.to_owned(),
             meta: keyspace("meta")?,

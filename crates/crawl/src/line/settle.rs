@@ -46,20 +46,20 @@ impl Line {
 
     /// Settles a URL for which nothing was sent.
     pub async fn settle_unasked(&self, lease: Lease, outcome: Outcome) -> Result<()> {
+        if let Errand::Robots { .. } = lease.errand() {
+            // No page of anybody's. The frontier takes the news to whom it was for (FRONT-4).
+            let unused = Settlement::unused(self.clock.now(), Fate::Errand);
+            return self.settle(lease, unused, None).await;
+        }
         let visit = self.unasked_visit(&lease, outcome);
         let fate = Fate::Done(Box::new(row_of(&lease, &visit, None)));
         let settlement = Settlement::unused(visit.at, fate);
         self.settle(lease, settlement, Some(visit)).await
     }
 
-    /// Settles a URL whose origin was given up. A robots.txt errand takes the news to whom it was for.
+    /// Settles a URL whose origin was given up.
     pub async fn give_up(&self, lease: Lease, class: FailureClass) -> Result<()> {
-        let Errand::Robots { origin, .. } = lease.errand().clone() else {
-            return self.settle_unasked(lease, Outcome::HostUnreachable { class }).await;
-        };
-        let robots = Some(Learnt::Unreachable { origin, retry_after_ms: None });
-        let unused = Settlement::unused(self.clock.now(), Fate::Errand);
-        self.settle(lease, Settlement { robots, ..unused }, None).await
+        self.settle_unasked(lease, Outcome::HostUnreachable { class }).await
     }
 
     /// A fetch failed: try again later, or settle it as failed.

@@ -1,0 +1,280 @@
+//! The frontier of one machine: log, state, store, seen set and bench, put together.
+//!
+//! Order of a commit: sinks synced, then the batch of records with the sinks' positions synced to the
+//! log. Order of a checkpoint: log synced, runs of the seen set synced, then one batch into the store
+//! with the log position it contains, and only then are the log and superseded runs cut.
+//!
+//! - DISK-1: a host with work in memory is in one place: on the bench, among those without an address,
+//!   being looked up, leased, or nowhere because nothing of it may be asked now.
+//! - DISK-2: a host with work that is not in memory is listed as parked, unless nothing of it may be
+//!   asked; then whatever changes that brings it back into memory.
+//!
+//! What is held in memory: at most `hosts_memory_max` hosts and what one checkpoint may gather; beside
+//! them about 16 bytes for each host that is parked.
+
+mod checkpoint;
+mod open;
+mod park;
+mod seat;
+mod sift;
+mod tell;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use larm_core::digest::BodyDigest;
+use larm_core::url::CrawlUrl;
+use larm_core::workbench::{HostKey, Pace, Workbench};
+use larm_core::{Failure, Limits, Millis};
+
+use super::batch::Pending;
+use super::lease::{Lease, Turn};
+use super::log::Log;
+use super::record::{Record, Settled};
+use super::row::{PageRow, RobotsRow, Totals};
+use super::sieve::Sieve;
+use super::state::State;
+use super::status::{FrontierStatus, HostStatus};
+use super::store::Store;
+use super::{Budgets, Candidate, Frontier, Nameless, Offered, Positions, Settlement};
+use crate::error::Result;
+use crate::store::SameAs;
+
+pub use checkpoint::Sealed;
+pub use open::Opened;
+
+/// The frontier on disk.
+pub struct DiskFrontier {
+    limits: Arc<Limits>,
+    log: Arc<Mutex<Log>>,
+    store: Arc<Store>,
+    sieve: Sieve,
+    state: State,
+    bench: Workbench,
+    budgets: Budgets,
+    /// Records that are applied and not yet in the log.
+    pending: Pending,
+    /// Sinks' positions of the last batch.
+    positions: Positions,
+    /// Hosts in memory without an address, by the time at which they may be looked up.
+    nameless: BTreeSet<(Millis, HostKey)>,
+    /// Hosts being looked up: at most `dns_lookups_max`, by the engine's count.
+    resolving: HashSet<HostKey>,
+    /// Hosts in memory with URLs of given-up origins to settle.
+    draining: BTreeSet<HostKey>,
+    /// Hosts on disk only that have work to do, with their partition, and who came back last.
+    parked: BTreeMap<HostKey, u16>,
+    parked_turn: HostKey,
+    /// Whether a host is on disk with work of which nothing may be asked.
+    unlisted: bool,
+    /// Leases under way, and how many of them are for pages.
+    leases: u64,
+    leased_pages: u64,
+    /// The latest time that anybody named.
+    now: Millis,
+    checkpoint_at: Millis,
+}
+
+impl DiskFrontier {
+    fn record(&mut self, record: Record) -> Result<()> {
+        self.pending.push(&record);
+        self.state.apply(record)
+    }
+
+    fn see(&mut self, now: Millis) -> Millis {
+        self.now = self.now.max(now);
+        self.now
+    }
+
+    /// Whether all pages that may be fetched are fetched or on their way.
+    fn is_spent(&self) -> bool {
+        let answered = self.state.totals.answered + self.leased_pages;
+        self.budgets.pages_max.is_some_and(|max| answered >= max)
+    }
+
+    fn log(&self) -> std::sync::MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Frontier for DiskFrontier {
+    fn offer(&mut self, candidates: Vec<Candidate>) -> Result<Offered> {
+        let sifted = self.sift(candidates)?;
+        let offered = sifted.offered;
+        if offered.new + offered.full > 0 {
+            self.record(Record::Offered { items: sifted.items, refused: sifted.refused })?;
+        }
+        self.seat_touched();
+        // Seeds may be many, and come before anybody commits. Sinks have no part in them.
+        if self.state.wants_checkpoint() && !self.pending.holds_settlements() {
+            self.checkpoint(self.now)?;
+        }
+        Ok(offered)
+    }
+
+    fn lease(&mut self, now: Millis) -> Result<Option<Lease>> {
+        self.see(now);
+        if self.can_unpark() {
+            self.unpark()?;
+        }
+        if let Some(lease) = self.lease_given_up()? {
+            return Ok(Some(lease));
+        }
+        if self.is_spent() { Ok(None) } else { self.lease_turn(now) }
+    }
+
+    fn sent(&mut self, host: HostKey, at: Millis) {
+        self.bench.sent(host, at);
+    }
+
+    fn settle(&mut self, lease: Lease, settlement: Settlement) -> Result<Offered> {
+        self.see(settlement.at);
+        let sifted = self.sift(settlement.offers)?;
+        let offered = sifted.offered;
+        let robots = sift::learnt(&lease, &settlement.fate, settlement.robots, &sifted);
+        if let Turn::Ask(_) = lease.turn {
+            self.bench.settle(lease.host, settlement.at, settlement.end, &self.limits);
+        }
+        self.leases -= 1;
+        self.leased_pages -= u64::from(lease.item.errand.counts());
+        let mut rejected = settlement.rejected;
+        rejected.extend(sifted.refused);
+        self.record(Record::Settled(Box::new(Settled {
+            host: lease.url.host().into(),
+            origin: lease.url.origin().into(),
+            place: lease.item.place,
+            at: settlement.at,
+            end: settlement.end,
+            fate: settlement.fate,
+            offers: sifted.items,
+            robots,
+            links: settlement.links,
+            rejected,
+        })))?;
+        self.seat_touched();
+        Ok(offered)
+    }
+
+    fn next_due(&self, now: Millis) -> Option<Millis> {
+        if !self.draining.is_empty() || self.can_unpark() {
+            return Some(now);
+        }
+        // With all look-ups in use, the end of one is what brings the next.
+        let may_look_up = (self.resolving.len() as u64) < self.limits.dns_lookups_max;
+        let nameless = self.nameless.first().filter(|_| may_look_up).map(|(at, _)| *at);
+        let lease = if self.is_spent() { None } else { self.bench.next_due(now) };
+        [lease, nameless].into_iter().flatten().min()
+    }
+
+    fn nameless(&mut self, now: Millis) -> Option<Nameless> {
+        self.see(now);
+        while let Some(&(at, key)) = self.nameless.first().filter(|(at, _)| *at <= now) {
+            self.nameless.remove(&(at, key));
+            if let Some(nameless) = self.look_up(key) {
+                return Some(nameless);
+            }
+        }
+        None
+    }
+
+    fn named(
+        &mut self,
+        key: HostKey,
+        answer: Result<(IpAddr, u64), Failure>,
+        now: Millis,
+    ) -> Result<()> {
+        self.see(now);
+        self.resolving.remove(&key);
+        let Some(host) = self.state.hosts.get_mut(&key) else { return Ok(()) };
+        match answer {
+            Ok((address, ttl_ms)) => host.address = Some((address, now.after(ttl_ms))),
+            Err(failure) => {
+                let host = host.name.clone();
+                self.record(Record::NameFailed { host, class: failure.class, at: now })?;
+            }
+        }
+        self.state.touched.insert(key);
+        self.seat_touched();
+        Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        let busy = self.leases > 0 || !self.resolving.is_empty() || !self.draining.is_empty();
+        let work_left =
+            !self.bench.is_empty() || !self.nameless.is_empty() || !self.parked.is_empty();
+        let over = |max| self.state.totals.answered >= max;
+        !busy && (!work_left || self.budgets.pages_max.is_some_and(over))
+    }
+
+    fn changed(&mut self, key: &str, value: &str, now: Millis) -> Result<()> {
+        self.record(Record::Changed { key: key.to_owned(), value: value.to_owned(), at: now })
+    }
+
+    fn set_pace(&mut self, pace: Pace) {
+        self.state.pace = pace;
+        self.bench.set_pace(pace);
+    }
+
+    fn set_budgets(&mut self, budgets: Budgets) -> Result<()> {
+        let before = std::mem::replace(&mut self.budgets, budgets);
+        if before.host_pages_max != budgets.host_pages_max {
+            self.list_all_parked()?;
+            self.seat_all();
+        }
+        Ok(())
+    }
+
+    fn page(&self, url: &CrawlUrl) -> Result<Option<PageRow>> {
+        self.state.page(url)
+    }
+
+    fn knows(&self, url: &CrawlUrl) -> Result<bool> {
+        self.sieve.contains(url.fingerprint().0)
+    }
+
+    fn original(&self, digest: &BodyDigest) -> Result<Option<SameAs>> {
+        self.state.original(digest)
+    }
+
+    fn robots(&self, origin: &str) -> Result<Option<RobotsRow>> {
+        self.state.robots(origin)
+    }
+
+    fn totals(&self) -> &Totals {
+        &self.state.totals
+    }
+
+    fn waiting(&self) -> u64 {
+        self.state.waiting
+    }
+
+    fn worked(&mut self, ms: u64) -> Result<()> {
+        self.record(Record::Worked(ms))
+    }
+
+    fn seal(&mut self, positions: Positions) -> Result<Option<Sealed>> {
+        self.seal_pending(positions)
+    }
+
+    fn wants_checkpoint(&self, now: Millis) -> bool {
+        let in_time = self.state.has_changes() && now >= self.checkpoint_at;
+        in_time || self.state.wants_checkpoint() || self.is_cramped(now)
+    }
+
+    fn checkpoint(&mut self, now: Millis) -> Result<()> {
+        self.see(now);
+        self.write_checkpoint()?;
+        self.checkpoint_at = now.after(self.limits.checkpoint_ms_max);
+        self.release_memory(now);
+        Ok(())
+    }
+
+    fn status(&self, now: Millis, hosts_max: usize) -> FrontierStatus {
+        self.tell(now, hosts_max)
+    }
+
+    fn host_status(&self, name: &str, now: Millis) -> Option<HostStatus> {
+        self.tell_of(name, now)
+    }
+}

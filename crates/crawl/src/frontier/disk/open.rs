@@ -1,0 +1,163 @@
+//! Opening the frontier: the last checkpoint, and on top of it what the log holds beyond.
+//!
+//! Also where every host learns that the crawl was away: when it was last asked is not known for
+//! certain, so it waits one full gap.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use larm_core::url::CrawlUrl;
+use larm_core::workbench::{HostKey, Pace, Workbench};
+use larm_core::{Limits, Millis};
+
+use super::DiskFrontier;
+use super::sift::goes_through_sieve;
+use crate::disk::{Disk, RealDisk};
+use crate::error::Result;
+use crate::frontier::batch::{Assembler, Batch, Pending};
+use crate::frontier::host::host_key;
+use crate::frontier::item::Item;
+use crate::frontier::log::{Log, LogPosition};
+use crate::frontier::record::Record;
+use crate::frontier::sieve::Sieve;
+use crate::frontier::state::State;
+use crate::frontier::store::{Meta, Store};
+use crate::frontier::{Budgets, Positions};
+
+/// A frontier, and what recovery found.
+pub struct Opened {
+    /// The frontier.
+    pub frontier: DiskFrontier,
+    /// How far the sinks are to be cut back.
+    pub positions: Positions,
+    /// Settings changed in earlier runs.
+    pub settings: Vec<(String, String)>,
+    /// Whether there was a crawl before.
+    pub resumed: bool,
+    /// Records replayed from the log.
+    pub replayed: u64,
+}
+
+impl DiskFrontier {
+    /// Opens the frontier in `dir`, or begins a new one, and replays what the last checkpoint lacks.
+    pub fn open(dir: &Path, limits: &Arc<Limits>, pace: Pace, now: Millis) -> Result<Opened> {
+        Self::open_on(Arc::new(RealDisk), dir, limits, pace, now)
+    }
+
+    /// [`DiskFrontier::open`] with log and seen set on a given disk. The store is always on the real
+    /// one: it brings its own files.
+    pub(crate) fn open_on(
+        disk: Arc<dyn Disk>,
+        dir: &Path,
+        limits: &Arc<Limits>,
+        pace: Pace,
+        now: Millis,
+    ) -> Result<Opened> {
+        let store = Arc::new(Store::open(&dir.join("store"))?);
+        let meta = store.meta()?;
+        let (log, _tail) = Log::open_on(disk.clone(), &dir.join("log"), limits)?;
+        let runs = meta.as_ref().map(|meta| meta.runs.clone()).unwrap_or_default();
+        let frontier = Self {
+            sieve: Sieve::open_on(disk, &dir.join("seen"), &runs, limits)?,
+            state: State::new(store.clone(), limits.clone(), pace, now),
+            limits: limits.clone(),
+            log: Arc::new(Mutex::new(log)),
+            store,
+            bench: Workbench::new(pace),
+            budgets: Budgets::default(),
+            pending: Pending::default(),
+            positions: Vec::new(),
+            nameless: BTreeSet::new(),
+            resolving: HashSet::new(),
+            draining: BTreeSet::new(),
+            parked: BTreeMap::new(),
+            parked_turn: HostKey(0),
+            unlisted: false,
+            leases: 0,
+            leased_pages: 0,
+            now,
+            checkpoint_at: now.after(limits.checkpoint_ms_max),
+        };
+        frontier.recover(meta)
+    }
+
+    fn recover(mut self, meta: Option<Meta>) -> Result<Opened> {
+        let from = match meta {
+            Some(meta) => self.restore(meta)?,
+            None => LogPosition(0),
+        };
+        let replayed = self.replay(from)?;
+        self.state.replayed();
+        self.seat_all();
+        let resumed = self.state.totals.started.is_some();
+        self.record(Record::Started(self.now))?;
+        Ok(Opened {
+            positions: self.positions.clone(),
+            settings: self.state.settings.clone().into_iter().collect(),
+            resumed,
+            replayed,
+            frontier: self,
+        })
+    }
+
+    /// Takes the last checkpoint's word for the state, and says where the log goes on.
+    fn restore(&mut self, meta: Meta) -> Result<LogPosition> {
+        self.state.totals = meta.totals;
+        self.state.next_seq = meta.next_seq;
+        self.state.settings = meta.settings.into_iter().collect();
+        self.positions = meta.positions;
+        let store = self.store.clone();
+        for row in store.hosts() {
+            let host = self.state.revive(row?);
+            let key = host_key(&host.name);
+            self.state.waiting += host.waiting();
+            if host.waiting() == 0 {
+                continue;
+            }
+            if (self.state.hosts.len() as u64) < self.limits.hosts_memory_max {
+                self.state.hosts.insert(key, host);
+            } else {
+                self.parked.insert(key, host.partition);
+            }
+        }
+        Ok(meta.position)
+    }
+
+    fn replay(&mut self, from: LogPosition) -> Result<u64> {
+        let log = self.log.clone();
+        let log = log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut assembler = Assembler::default();
+        let mut records = 0;
+        for entry in log.replay(from)? {
+            let (_, entry) = entry?;
+            if let Some(batch) = assembler.add(&entry)? {
+                records += batch.records.len() as u64;
+                self.replay_batch(batch)?;
+            }
+        }
+        Ok(records)
+    }
+
+    fn replay_batch(&mut self, batch: Batch) -> Result<()> {
+        for record in batch.records {
+            self.remember(&record)?;
+            self.state.apply(record)?;
+        }
+        self.positions = batch.positions;
+        Ok(())
+    }
+
+    /// Puts the URLs of a replayed record into the seen set.
+    fn remember(&mut self, record: &Record) -> Result<()> {
+        let items: &[Item] = match record {
+            Record::Offered { items, .. } => items,
+            Record::Settled(settled) => &settled.offers,
+            _ => &[],
+        };
+        let urls = items.iter().filter(|item| goes_through_sieve(&item.errand));
+        let urls = urls.filter_map(|item| CrawlUrl::from_canonical(&item.url));
+        let fingerprints: Vec<u64> = urls.map(|url| url.fingerprint().0).collect();
+        self.sieve.insert(&fingerprints).map(|_| ())
+    }
+}

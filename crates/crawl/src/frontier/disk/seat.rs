@@ -1,0 +1,141 @@
+//! Who is where (step 5): hosts onto the bench, among the nameless, or nowhere; and whose turn it is.
+
+use larm_core::Millis;
+use larm_core::url::CrawlUrl;
+use larm_core::workbench::{End, HostKey};
+
+use super::DiskFrontier;
+use crate::error::Result;
+use crate::frontier::Nameless;
+use crate::frontier::host::{Appetite, Host};
+use crate::frontier::item::Item;
+use crate::frontier::lease::{Lease, Turn};
+
+impl DiskFrontier {
+    pub(super) fn seat_all(&mut self) {
+        self.state.touched.extend(self.state.hosts.keys());
+        self.seat_touched();
+    }
+
+    pub(super) fn seat_touched(&mut self) {
+        for key in std::mem::take(&mut self.state.touched) {
+            self.parked.remove(&key);
+            self.seat(key);
+        }
+    }
+
+    /// What a host may be asked for under its budget.
+    pub(super) fn appetite(&self, host: &Host) -> Appetite {
+        match self.budgets.host_pages_max {
+            Some(max) if host.answered >= max => Appetite::Errands,
+            _ => Appetite::Anything,
+        }
+    }
+
+    /// Puts a host where it belongs (DISK-1). One that is on the bench already keeps its place in line.
+    fn seat(&mut self, key: HostKey) {
+        let Some(host) = self.state.hosts.get(&key) else { return };
+        let appetite = self.appetite(host);
+        let Some(host) = self.state.hosts.get_mut(&key) else { return };
+        if host.given_up_origin().is_some() {
+            self.draining.insert(key);
+        }
+        if let Some(at) = host.nameless_at.take() {
+            self.nameless.remove(&(at, key));
+        }
+        if host.leased.is_some() || self.resolving.contains(&key) {
+            return;
+        }
+        let Some((at, rule)) = host.origin_ready_at(appetite) else {
+            self.bench.leave(key);
+            return;
+        };
+        let Some((address, _)) = host.address.filter(|(_, until)| *until > self.now) else {
+            self.bench.leave(key);
+            host.address = None;
+            let at = host.pace.not_before.max(at);
+            host.nameless_at = Some(at);
+            self.nameless.insert((at, key));
+            return;
+        };
+        if self.bench.seat_of(key) != Some((address, &host.pace)) {
+            self.bench.leave(key);
+            self.bench.enter(key, address, host.pace.clone());
+        }
+        self.bench.not_before(key, at, rule);
+    }
+
+    /// Takes a host away from wherever it waits.
+    pub(super) fn unseat(&mut self, key: HostKey) {
+        self.bench.leave(key);
+        self.draining.remove(&key);
+        let host = self.state.hosts.get_mut(&key);
+        if let Some(at) = host.and_then(|host| host.nameless_at.take()) {
+            self.nameless.remove(&(at, key));
+        }
+    }
+
+    /// A host whose time for a look-up has come.
+    pub(super) fn look_up(&mut self, key: HostKey) -> Option<Nameless> {
+        let host = self.state.hosts.get_mut(&key)?;
+        host.nameless_at = None;
+        let origin = host.origins.iter().find(|origin| !origin.queue.is_empty())?;
+        let url = CrawlUrl::from_canonical(&format!("{}/", origin.text))?;
+        let nameless = Nameless { host: key, name: host.name.clone(), port: url.port() };
+        self.resolving.insert(key).then_some(nameless)
+    }
+
+    /// The next host's turn, and the item that it is for.
+    pub(super) fn lease_turn(&mut self, now: Millis) -> Result<Option<Lease>> {
+        while let Some(turn) = self.bench.lease(now) {
+            self.state.load_due_blocks(turn.host)?;
+            let host = self.state.hosts.get(&turn.host);
+            let host = host.expect("DISK-1: the bench's hosts are in memory");
+            if let Some((index, place)) = host.next_origin(now, self.appetite(host))
+                && let Some(item) = self.take(turn.host, index, |_| Some(place))
+            {
+                return Ok(Some(self.make_lease(turn.host, item, Turn::Ask(turn.address))));
+            }
+            debug_assert!(false, "DISK-1: a host on the bench has something to be asked");
+            self.bench.settle(turn.host, now, End::Unused, &self.limits);
+        }
+        Ok(None)
+    }
+
+    /// A lease for a URL whose origin was given up. Needs no place on the bench: nothing is sent.
+    pub(super) fn lease_given_up(&mut self) -> Result<Option<Lease>> {
+        while let Some(key) = self.draining.pop_first() {
+            // One that is leased comes back here when that is settled.
+            let host = self.state.hosts.get(&key).filter(|host| host.leased.is_none());
+            let Some((index, class)) = host.and_then(Host::given_up_origin) else { continue };
+            self.state.load_due_blocks(key)?;
+            let first = |queue: &crate::frontier::queue::Queue| queue.peek(Millis(u64::MAX));
+            if let Some(item) = self.take(key, index, first) {
+                self.unseat(key);
+                return Ok(Some(self.make_lease(key, item, Turn::GivenUp(class))));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes an item out of its queue, to be held by its host until it is settled.
+    fn take(
+        &mut self,
+        key: HostKey,
+        index: u16,
+        choose: impl FnOnce(&crate::frontier::queue::Queue) -> Option<crate::frontier::item::Place>,
+    ) -> Option<Item> {
+        let host = self.state.hosts.get_mut(&key)?;
+        let queue = &mut host.origin(index).queue;
+        let item = choose(queue).and_then(|place| queue.take(place))?;
+        host.leased = Some((index, item.clone()));
+        Some(item)
+    }
+
+    fn make_lease(&mut self, host: HostKey, item: Item, turn: Turn) -> Lease {
+        let url = CrawlUrl::from_canonical(&item.url).expect("DISK: items hold canonical URLs");
+        self.leases += 1;
+        self.leased_pages += u64::from(item.errand.counts());
+        Lease { host, url, item, turn }
+    }
+}
