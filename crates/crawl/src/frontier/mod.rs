@@ -165,6 +165,9 @@ pub trait Frontier: Send {
     /// Changes the gaps.
     fn set_pace(&mut self, pace: Pace);
 
+    /// Sets the gaps of hosts that have one of their own, in milliseconds.
+    fn set_host_delays(&mut self, delays: &[(String, u64)]);
+
     /// Changes the budgets.
     fn set_budgets(&mut self, budgets: Budgets) -> Result<()>;
 

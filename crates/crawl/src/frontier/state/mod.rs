@@ -38,6 +38,8 @@ pub struct State {
     limits: Arc<Limits>,
     /// The gap rules in force.
     pub pace: Pace,
+    /// Gaps of hosts that have one of their own.
+    host_delays: HashMap<String, u64>,
     /// Start of this run: hosts read from disk wait one full gap from then on.
     run_started: Millis,
     /// Hosts in memory.
@@ -70,6 +72,7 @@ impl State {
             store,
             limits,
             pace,
+            host_delays: HashMap::new(),
             run_started,
             hosts: HashMap::new(),
             pages: HashMap::new(),
@@ -163,13 +166,24 @@ impl State {
                 Some(row) => self.revive(row),
                 None => {
                     self.totals.hosts += 1;
-                    Host::new(name, partition)
+                    let mut host = Host::new(name, partition);
+                    host.pace.delay_ms = self.host_delays.get(name).copied();
+                    host
                 }
             };
             self.hosts.insert(key, host);
             self.touched.insert(key);
         }
         Ok(self.hosts.get_mut(&key).expect("STATE: the host was just put there"))
+    }
+
+    /// Sets the gaps of hosts that have one of their own.
+    pub fn set_host_delays(&mut self, delays: &[(String, u64)]) {
+        self.host_delays = delays.iter().cloned().collect();
+        for (key, host) in &mut self.hosts {
+            host.pace.delay_ms = self.host_delays.get(&*host.name).copied();
+            self.touched.insert(*key);
+        }
     }
 
     /// A host as it lies on disk, for reports.
@@ -191,6 +205,7 @@ impl State {
     /// A host read from disk. When it was last asked is not known for certain, so it waits a full gap.
     pub fn revive(&self, row: HostRow) -> Host {
         let mut host = Host::from_row(row);
+        host.pace.delay_ms = self.host_delays.get(&*host.name).copied();
         if host.pace.last_end.is_none_or(|end| end < self.run_started) {
             host.pace.after_restart(self.run_started, &self.pace);
         }
