@@ -16,6 +16,10 @@ mod host;
 mod item;
 mod lease;
 pub mod log;
+#[cfg(test)]
+mod memory;
+#[cfg(test)]
+mod model_tests;
 mod queue;
 mod record;
 mod row;

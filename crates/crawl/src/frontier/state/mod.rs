@@ -41,7 +41,7 @@ pub struct State {
     /// Gaps of hosts that have one of their own.
     host_delays: HashMap<String, u64>,
     /// Start of this run: hosts read from disk wait one full gap from then on.
-    run_started: Millis,
+    pub run_started: Millis,
     /// Hosts in memory.
     pub hosts: HashMap<HostKey, Host>,
     /// Pages settled since the last checkpoint.
@@ -61,12 +61,13 @@ pub struct State {
     /// Hosts that came from disk, or whose readiness may have changed, since this was last emptied:
     /// after each record, so at most its hosts.
     pub touched: BTreeSet<HostKey>,
+    recovering: bool,
     changes: u64,
     change_bytes: u64,
 }
 
 impl State {
-    /// The state of a crawl that has not begun, for the run that begins now.
+    /// The state of a crawl that has not begun, to be recovered for the run that begins now.
     pub fn new(store: Arc<Store>, limits: Arc<Limits>, pace: Pace, run_started: Millis) -> Self {
         Self {
             store,
@@ -83,6 +84,7 @@ impl State {
             settings: BTreeMap::new(),
             waiting: 0,
             touched: BTreeSet::new(),
+            recovering: true,
             changes: 0,
             change_bytes: 0,
         }
@@ -202,18 +204,21 @@ impl State {
         Ok(())
     }
 
-    /// A host read from disk. When it was last asked is not known for certain, so it waits a full gap.
+    /// A host read from disk. If an earlier run wrote it, when it was last asked is not known for
+    /// certain, so it waits a full gap; in recovery not yet, as the log may have more to say of it.
     pub fn revive(&self, row: HostRow) -> Host {
+        let earlier_run = row.run != self.run_started;
         let mut host = Host::from_row(row);
-        host.pace.delay_ms = self.host_delays.get(&*host.name).copied();
-        if host.pace.last_end.is_none_or(|end| end < self.run_started) {
+        if earlier_run && !self.recovering {
             host.pace.after_restart(self.run_started, &self.pace);
         }
         host
     }
 
-    /// All of the log is applied: hosts that only the log knew wait a full gap too.
-    pub fn replayed(&mut self) {
+    /// All of the log is applied. All hosts in memory wait a full gap, those that only the log knew
+    /// too.
+    pub fn recovered(&mut self) {
+        self.recovering = false;
         for host in self.hosts.values_mut() {
             host.pace.after_restart(self.run_started, &self.pace);
         }
