@@ -8,8 +8,7 @@ use super::{ROW_BYTES, State};
 use crate::error::Result;
 use crate::frontier::host::host_key;
 use crate::frontier::item::{Item, Place};
-use crate::frontier::queue::Taken;
-use crate::frontier::record::{Fate, Settled};
+use crate::frontier::record::{Fate, Learnt, Settled};
 use crate::frontier::row::PageRow;
 use crate::frontier::store::BlockKey;
 use crate::store::SameAs;
@@ -74,11 +73,15 @@ impl State {
             other => other,
         };
         host.pace.end(gap, settled.at, &pace, &limits);
-        let index = host.origin_index(&settled.origin);
-        let origin = host.origin(index);
-        let health = origin.health.end(settled.end, settled.at, &pace, &limits);
-        if let Health::GivenUp(class) = health {
-            origin.given_up = Some(class);
+        // A robots.txt that is elsewhere says nothing yet about the origin's health; the errand that is
+        // sent after it will. Else an origin that redirects to nowhere would get new chances for ever.
+        if !matches!(settled.robots, Some(Learnt::Elsewhere { .. })) {
+            let index = host.origin_index(&settled.origin);
+            let origin = host.origin(index);
+            let health = origin.health.end(settled.end, settled.at, &pace, &limits);
+            if let Health::GivenUp(class) = health {
+                origin.given_up = Some(class);
+            }
         }
         self.touched.insert(host_key(&settled.host));
         Ok(())
