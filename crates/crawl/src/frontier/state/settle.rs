@@ -8,6 +8,7 @@ use super::{ROW_BYTES, State};
 use crate::error::Result;
 use crate::frontier::host::host_key;
 use crate::frontier::item::{Item, Place};
+use crate::frontier::queue::Taken;
 use crate::frontier::record::{Fate, Learnt, Settled};
 use crate::frontier::row::PageRow;
 use crate::frontier::store::BlockKey;
