@@ -9,6 +9,7 @@ use larm_testsite::{Audit, Features, WebPlan, audit};
 
 use crate::kept::Kept;
 use crate::larm::{Larm, said};
+use crate::politeness::SLACK_MS;
 use crate::world::{World, assert_harmless, assert_none, assert_perfect};
 
 /// A small generator of instants: the same seed, the same kills.
@@ -93,7 +94,7 @@ fn across_kills_no_host_is_asked_before_its_delay_is_over() {
     kill_repeatedly(&larm, &world.dir(), 6);
     let last = larm.run(&world.dir());
     assert!(last.status.success(), "{}", said(&last));
-    let due = audit::Pace { host_ms: 400, address_ms: 250, slack_ms: 40 };
+    let due = audit::Pace { host_ms: 400, address_ms: 250, slack_ms: SLACK_MS };
     let hasty = audit::hasty(&world.site.truth(), &world.site.requests(), due);
     assert_none("requests that came too soon", hasty);
     assert_none("missing", world.audit().coverage.missing);

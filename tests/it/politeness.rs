@@ -1,10 +1,10 @@
 //! No request without its turn: gaps per host and per address, robots.txt, waits that servers ask for.
 //!
 //! Judged by the web's own log, robots.txt and redirects included. The gap of a host is measured from
-//! before the last bytes of an answer left the server to after the next head was read, so it is never
-//! longer for the client than it looks, and needs no slack. Starts at one address are stamped when a
-//! request has been read: if the first of two is read late, their distance looks shorter than it was.
-//! On a machine with two busy cores that can be a few milliseconds; hence [`SLACK_MS`].
+//! before the last bytes of an answer left the server to after the next head was read, so it never
+//! looks shorter than it was for the client, and needs no slack. Starts at one address are stamped when
+//! a request has been read: if the first of two is read late, their distance looks shorter than it was.
+//! With a test on every core of a busy machine that was up to 75 milliseconds; hence [`SLACK_MS`].
 
 use larm_core::workbench::Pace;
 use larm_crawl::{Plan, Summary};
@@ -13,7 +13,7 @@ use larm_testsite::{Features, Request, WebPlan, audit};
 use crate::world::{World, assert_harmless, assert_none, assert_perfect, crawl};
 
 /// What the server's own delay in reading may take off the gap of an address.
-const SLACK_MS: u64 = 40;
+pub const SLACK_MS: u64 = 120;
 
 fn paced(world: &World, pace: Pace) -> Plan {
     Plan { pace, ..world.plan() }
@@ -51,7 +51,7 @@ fn hosts_that_share_addresses_get_their_gaps_and_so_do_the_addresses() {
         latency_ms: 20,
         ..WebPlan::default()
     });
-    let pace = Pace { delay_ms: 300, address_gap_ms: 100, ..Pace::default() };
+    let pace = Pace { delay_ms: 300, address_gap_ms: 200, ..Pace::default() };
     crawl(paced(&world, pace));
     assert_polite(&world, pace);
     assert_perfect(&world.audit());
@@ -95,7 +95,7 @@ fn redirects_retries_and_odd_robots_files_are_paced_like_everything_else() {
         features,
         ..WebPlan::default()
     });
-    let pace = Pace { delay_ms: 100, address_gap_ms: 50, ..Pace::default() };
+    let pace = Pace { delay_ms: 100, address_gap_ms: 200, ..Pace::default() };
     let summary: Summary = crawl(paced(&world, pace));
     assert_polite(&world, pace);
     assert_perfect(&world.audit());
