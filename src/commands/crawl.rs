@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use larm_crawl::change::Change;
 use larm_crawl::directory::{self, Directory};
 
 use super::drive::{self, Job};
@@ -17,6 +18,7 @@ use crate::human;
 pub fn crawl(args: CrawlArgs) -> Result<Exit> {
     let console = Console::new(&args.run);
     let (fresh, dry_run) = (args.fresh, args.dry_run);
+    let told = told(&args.settings);
     let mut config = gather(&args, &console)?;
     tell_skipped(&config, &console);
     let dir = directory_of(&config)?;
@@ -24,6 +26,8 @@ pub fn crawl(args: CrawlArgs) -> Result<Exit> {
         refuse_if_in_use(&dir)?;
     }
     if fresh && !dry_run {
+        plan::build(&config, dir.clone())?.check()?;
+        consent::check(&config)?;
         set_aside(&dir, &console)?;
     }
     if let Some(earlier) = save::read(&dir)?.filter(|_| !fresh) {
@@ -36,7 +40,7 @@ pub fn crawl(args: CrawlArgs) -> Result<Exit> {
     if dry_run {
         return print_settings(config, dir);
     }
-    launch(config, dir, args.run, console)
+    launch(Launch { config, dir, told, run: args.run, console })
 }
 
 /// `larm resume`: goes on with the settings that the directory has. One that runs is woken up.
@@ -49,11 +53,36 @@ pub fn resume(args: ResumeArgs) -> Result<Exit> {
     let path = args.dir.join(crate::config::FILE_NAME);
     let saved = file::read(&path).context("the settings of this crawl cannot be read")?;
     let earlier = Config::new(Settings::default(), saved.clone())?;
+    let told = told(&args.settings);
     let config = Config::new(args.settings, saved)?;
+    plan::build(&config, args.dir.clone())?.check()?;
     tell_skipped(&config, &console);
     tell_changes(&earlier, &config, &args.dir, &console)?;
     consent::check(&config)?;
-    launch(config, args.dir, args.run, console)
+    launch(Launch { config, dir: args.dir, told, run: args.run, console })
+}
+
+/// What this very command says of settings that `larm set` can change, too: the latest word counts.
+fn told(flags: &Settings) -> Vec<Change> {
+    let delay = flags.delay.map(|time| Change::Delay(time.0));
+    let rate = flags.rate.map(|rate| Change::Rate(Some(rate.0)));
+    let max_pages = flags.max_pages.map(Change::MaxPages);
+    let concurrency = flags.concurrency.and_then(|number| number.0).map(Change::Concurrency);
+    [delay, rate, max_pages, concurrency].into_iter().flatten().collect()
+}
+
+/// A crawl that is ready to go.
+pub struct Launch {
+    /// Its settings.
+    pub config: Config,
+    /// Its directory.
+    pub dir: PathBuf,
+    /// What the command line says against earlier changes.
+    pub told: Vec<Change>,
+    /// About this run.
+    pub run: RunArgs,
+    /// The terminal.
+    pub console: Console,
 }
 
 fn gather(args: &CrawlArgs, console: &Console) -> Result<Config> {
@@ -152,11 +181,13 @@ fn print_settings(mut config: Config, dir: PathBuf) -> Result<Exit> {
 }
 
 /// Writes the settings down and runs the crawl.
-pub fn launch(config: Config, dir: PathBuf, run: RunArgs, console: Console) -> Result<Exit> {
+pub fn launch(launch: Launch) -> Result<Exit> {
+    let Launch { config, dir, told, run, console } = launch;
     console.start_log(&run);
-    let plan = plan::build(&config, dir.clone())?;
-    // What the filters cannot use is refused before anything is written.
-    larm_crawl::rules::SharedRules::new(&plan, Vec::new())?;
+    let mut plan = plan::build(&config, dir.clone())?;
+    plan.changes = told;
+    // What cannot be used is refused before anything is written.
+    plan.check()?;
     let lock = Directory::open(&dir)?;
     save::write(&config, &dir)?;
     drop(lock);

@@ -28,7 +28,13 @@ pub fn demo(args: &DemoArgs) -> Result<Exit> {
     let hosts = site.resolve_rules().len();
     console.say(format!("serving a web of {hosts} hosts on loopback, and crawling it:\n"));
     let config = Config::new(settings(&site), Settings::default())?;
-    let exit = super::crawl::launch(config, dir.clone(), run, console)?;
+    let exit = super::crawl::launch(super::crawl::Launch {
+        config,
+        dir: dir.clone(),
+        told: Vec::new(),
+        run,
+        console,
+    })?;
     drop(site);
     print_next(&dir, args.keep)?;
     Ok(exit)

@@ -129,6 +129,11 @@ fn apply_settings(rules: &SharedRules, settings: &[(String, String)]) -> Result<
         match Change::from_log(key, value) {
             Ok(Change::Exclude(pattern)) => rules.exclude(&pattern)?,
             Ok(Change::Block(host)) => rules.block(&host)?,
+            Ok(Change::Seed(url)) => {
+                if let Some(url) = CrawlUrl::from_canonical(&url) {
+                    rules.adopt_seed(&url);
+                }
+            }
             _ => {}
         }
     }

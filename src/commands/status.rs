@@ -3,13 +3,17 @@
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Result;
-use larm_core::Millis;
+use larm_core::workbench::Pace;
+use larm_core::{Limits, Millis};
+use larm_crawl::clock::Clock;
 use larm_crawl::control::{Request, ask};
-use larm_crawl::frontier::FrontierStatus;
+use larm_crawl::directory::Directory;
+use larm_crawl::frontier::{DiskFrontier, FrontierStatus};
 use larm_crawl::store::summary::State;
-use larm_crawl::{Phase, Status, Summary, directory};
+use larm_crawl::{Phase, Status, Summary, directory, summarise};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -32,6 +36,8 @@ pub fn status(args: &StatusArgs) -> Result<Exit> {
     let busy = live.is_some() || directory::in_use(&args.dir);
     let path = args.dir.join("summary.json");
     let kept = if path.exists() { Some(Summary::read(&path)?) } else { None };
+    let killed = !busy && kept.as_ref().is_some_and(|kept| kept.state == State::Running);
+    let kept = if killed { recovered(&args.dir).ok().or(kept) } else { kept };
     let word = word(live.as_ref(), kept.as_ref(), busy);
     let text = if args.json {
         let whole = json!({
@@ -43,6 +49,15 @@ pub fn status(args: &StatusArgs) -> Result<Exit> {
     };
     writeln!(std::io::stdout(), "{}", text.trim_end())?;
     Ok(Exit::Done)
+}
+
+/// What a crawl that was killed had come to: its state on disk knows more than its last summary.
+fn recovered(dir: &Path) -> Result<Summary> {
+    let lock = Directory::open(dir)?;
+    let now = Clock::start().now();
+    let limits = Arc::new(Limits::default());
+    let opened = DiskFrontier::open(&lock.state(), &limits, Pace::default(), now)?;
+    Ok(summarise(&opened.frontier, 0, now).with_archive(dir)?)
 }
 
 /// The part of a status that is not the frontier's.

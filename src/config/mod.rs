@@ -80,5 +80,7 @@ pub fn file_in_force(named: Option<&Path>) -> Option<PathBuf> {
 
 /// A host as a file name: IPv6 addresses have colons and brackets, which some systems refuse.
 fn file_word(host: &str) -> String {
-    host.trim_matches(['[', ']']).replace(':', "-")
+    let name = host.trim_matches(['[', ']']).replace(':', "-");
+    // A name that begins with a dash would be taken for a flag.
+    if name.starts_with('-') { format!("ipv6{name}") } else { name }
 }

@@ -41,6 +41,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         agent: product_token(&user_agent).to_owned(),
         operator: None,
         contact: settings.contact.clone(),
+        changes: Vec::new(),
         keep: Keep { warc: settings.warc != Some(Warc::None), ..Keep::default() },
         fetch: fetch(settings, user_agent)?,
         limits,
@@ -84,6 +85,11 @@ pub fn url_rules(settings: &Settings) -> Result<UrlRules> {
 pub fn user_agent(settings: &Settings) -> Result<String> {
     let contact = settings.contact.as_deref().map(check_contact).transpose()?;
     let given = settings.user_agent.clone();
+    if given.as_deref().is_some_and(|agent| agent.trim().is_empty()) {
+        return Err(usage(
+            "--user-agent cannot be empty: site owners must be able to tell who asks",
+        ));
+    }
     Ok(given.unwrap_or_else(|| match contact {
         Some(contact) => format!("{PRODUCT} (+{contact})"),
         None => PRODUCT.to_owned(),
@@ -162,6 +168,9 @@ fn host_delays(settings: &Settings) -> Vec<(String, u64)> {
 }
 
 fn budgets(settings: &Settings) -> Result<Budgets> {
+    if settings.max_time.is_some_and(|time| time.0 == 0) {
+        return Err(usage("--max-time 0 would fetch nothing; leave it out for no such limit"));
+    }
     for (flag, value) in [("--max-pages", settings.max_pages), ("--per-host", settings.per_host)] {
         if value == Some(0) {
             return Err(usage(format!(

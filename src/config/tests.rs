@@ -245,7 +245,7 @@ fn crawls_that_are_nobodys_or_rude_are_refused() {
 fn the_directory_is_named_after_the_first_host() {
     let rows = [
         ("https://www.example.com/a b.example", "www.example.com.larm"),
-        ("http://[::1]:8080/", "--1.larm"),
+        ("http://[::1]:8080/", "ipv6--1.larm"),
         ("--sitemap c.example/s.xml", "c.example.larm"),
         ("a.example -o elsewhere", "elsewhere"),
     ];

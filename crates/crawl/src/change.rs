@@ -61,7 +61,6 @@ impl Change {
             "max-pages" => number("max-pages").map(Self::MaxPages),
             "exclude" if !value.is_empty() => Ok(Self::Exclude(value.to_owned())),
             "block" if !value.is_empty() => Ok(Self::Block(value.to_owned())),
-            "seed" => Ok(Self::Seed(value.to_owned())),
             "exclude" | "block" => Err(ChangeError(format!("{key} needs a value"))),
             _ => Err(ChangeError(format!("`{key}` cannot be changed while running; {KEYS} can"))),
         }
@@ -92,7 +91,11 @@ impl Change {
 
     /// Reads back what was logged.
     pub fn from_log(key: &str, value: &str) -> Result<Self, ChangeError> {
-        Self::parse(key.split('=').next().unwrap_or(key), value)
+        match key.split('=').next().unwrap_or(key) {
+            // Adopted by the crawl itself; more seeds are given by starting it with them.
+            "seed" => Ok(Self::Seed(value.to_owned())),
+            key => Self::parse(key, value),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! A crawl, put together: directory, frontier, sinks, line, writer, engine.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use larm_core::Limits;
 use larm_core::scope::Filter;
@@ -16,7 +17,7 @@ use crate::directory::Directory;
 use crate::engine::{Ending, Ends, Engine};
 use crate::error::{Error, Result};
 use crate::fetch::{BoxFuture, DnsResolver, Fetch, Guard, HttpFetch, Resolve};
-use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened};
+use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedFrontier};
 use crate::handle::{Handle, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::line::{Line, PageHandler};
@@ -140,6 +141,9 @@ struct Assembly {
 
 impl Assembly {
     fn start(mut self, opened: Opened) -> Result<Running> {
+        if !opened.resumed {
+            refuse_orphaned_archive(&self.crawl.plan.dir)?;
+        }
         let chain = Chain::open(self.sinks()?, &opened.positions)?;
         let resumed = opened.resumed;
         let settings = opened.settings;
@@ -148,7 +152,7 @@ impl Assembly {
         frontier.set_host_delays(&self.crawl.plan.host_delays);
         let rules = SharedRules::new(&self.crawl.plan, std::mem::take(&mut self.crawl.filters))?;
         let shared = Arc::new(Shared {
-            frontier: Arc::new(Mutex::new(frontier)),
+            frontier: SharedFrontier::new(frontier),
             rules: rules.clone(),
             wake: Arc::new(Notify::new()),
             clock: self.clock,
@@ -166,6 +170,9 @@ impl Assembly {
         for (key, value) in settings {
             let change = Change::from_log(&key, &value).map_err(|e| Error::Plan(e.to_string()))?;
             engine.apply(&change)?;
+        }
+        if resumed {
+            self.crawl.plan.changes.iter().try_for_each(|change| engine.change(change))?;
         }
         offer_seeds(&shared, &self.crawl.plan)?;
         let handle = Handle { shared, commands };
@@ -291,7 +298,7 @@ impl Run {
         keeper.write_summary(&shared, State::Running, None)?;
         let mut writer = self.writer;
         writer.begin()?;
-        let mut writer = on_a_thread(writer);
+        let mut writer = on_a_thread(writer, self.directory);
         let (ended, written) = tokio::select! {
             ended = self.engine.run() => (Some(ended), writer.await),
             // Before the engine it ends by an error only. What is in flight cannot be kept any more.
@@ -310,6 +317,18 @@ impl Run {
     }
 }
 
+/// An archive without the state that belongs to it must not be taken for what a crash left behind.
+fn refuse_orphaned_archive(dir: &Path) -> Result<()> {
+    let kept = std::fs::read_dir(dir.join("warc")).is_ok_and(|mut files| files.next().is_some());
+    if !kept {
+        return Ok(());
+    }
+    Err(Error::Directory(format!(
+        "{} holds an archive, but its state is lost; crawl into another directory with -o",
+        dir.display()
+    )))
+}
+
 fn offer_seeds(shared: &Shared, plan: &Plan) -> Result<()> {
     let seeds = plan.seeds.iter().map(|url| (url, Errand::Page));
     let sitemaps = plan.sitemaps.iter().map(|url| (url, Errand::Sitemap));
@@ -323,7 +342,7 @@ fn offer_seeds(shared: &Shared, plan: &Plan) -> Result<()> {
             redirects: 0,
             errand: errand.clone(),
         });
-        let mut frontier = shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frontier = shared.frontier.hold()?;
         frontier.offer(candidates.collect())?;
     }
     Ok(())
@@ -340,8 +359,13 @@ fn in_background(
     tokio::spawn(run)
 }
 
-/// The writer blocks on the disk, so it has a thread of its own.
-fn on_a_thread(writer: Writer) -> JoinHandle<Result<()>> {
+/// The writer blocks on the disk, so it has a thread of its own. It keeps the directory's lock for as
+/// long as it may write, whatever becomes of the engine.
+fn on_a_thread(writer: Writer, directory: Directory) -> JoinHandle<Result<()>> {
     let runtime = tokio::runtime::Handle::current();
-    tokio::task::spawn_blocking(move || runtime.block_on(writer.run()))
+    tokio::task::spawn_blocking(move || {
+        let written = runtime.block_on(writer.run());
+        drop(directory);
+        written
+    })
 }

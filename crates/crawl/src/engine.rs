@@ -5,8 +5,8 @@
 //! ends when nothing waits and nothing is in flight, when a limit is reached, or when it is asked to.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use larm_core::workbench::{HostKey, Pace};
@@ -94,12 +94,13 @@ impl Engine {
 
     /// Leases and look-ups, as long as something is due and there is room.
     fn fill(&mut self, tasks: &mut Tasks) -> Result<()> {
+        self.shared.in_flight.store(tasks.fetches.len() as u64, Ordering::Relaxed);
         if self.shared.phase() != Phase::Running {
             return Ok(());
         }
         let now = self.shared.clock.now();
         let shared = self.shared.clone();
-        let mut frontier = shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frontier = shared.frontier.hold()?;
         while (tasks.names.len() as u64) < self.limits.dns_lookups_max {
             let Some(nameless) = frontier.nameless(now) else { break };
             tasks.names.spawn(look_up(self.resolver.clone(), self.line.clone(), nameless));
@@ -118,7 +119,7 @@ impl Engine {
         if self.shared.stopping.load(Ordering::Relaxed) {
             return Some(Ending::Stopped);
         }
-        let frontier = self.shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let frontier = self.shared.frontier.look();
         let totals = frontier.totals();
         let time_is_up = self
             .ends
@@ -168,7 +169,7 @@ impl Engine {
         let far = now.after(u64::try_from(HOUSEKEEPING.as_millis()).unwrap_or(u64::MAX));
         let idle =
             self.shared.phase() != Phase::Running || tasks.fetches.len() as u64 >= self.fetches_max;
-        let frontier = self.shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let frontier = self.shared.frontier.look();
         let due = if idle { None } else { frontier.next_due(now) };
         let end = self.ends.time_ms_max.map(|max| self.started.after(max));
         let at = [due, end].into_iter().flatten().min().unwrap_or(far);
@@ -184,7 +185,7 @@ impl Engine {
             Error::Stopped(format!("larm has a bug: a look-up panicked ({error})"))
         })?;
         let now = self.shared.clock.now();
-        let mut frontier = self.shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frontier = self.shared.frontier.hold()?;
         frontier.named(host, answer, now)
     }
 
@@ -207,13 +208,17 @@ impl Engine {
     pub(crate) fn change(&mut self, change: &Change) -> Result<()> {
         self.apply(change)?;
         let now = self.shared.clock.now();
-        let mut frontier = self.shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frontier = self.shared.frontier.hold()?;
         frontier.changed(&change.log_key(), &change.log_value(), now)
     }
 
     /// Carries out a change.
     pub(crate) fn apply(&mut self, change: &Change) -> Result<()> {
         match change {
+            Change::Delay(0) if self.pace.delay_ms > 0 => {
+                let why = "a delay of 0 is for your own servers: stop the crawl, and start it so";
+                return Err(Error::Plan(why.to_owned()));
+            }
             Change::Delay(ms) => self.pace = paced(self.pace, *ms),
             Change::Rate(rate) => self.pace.rate = *rate,
             Change::Concurrency(n) => self.fetches_max = (*n).min(self.limits.fetches_max),
@@ -226,7 +231,7 @@ impl Engine {
                 }
             }
         }
-        let mut frontier = self.shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frontier = self.shared.frontier.hold()?;
         frontier.set_pace(self.pace);
         frontier.set_budgets(self.ends.budgets)
     }

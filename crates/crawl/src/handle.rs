@@ -12,8 +12,7 @@ use crate::change::Change;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::explain::{Explanation, explain};
-use crate::frontier::{FrontierStatus, HostStatus};
-use crate::line::SharedFrontier;
+use crate::frontier::{FrontierStatus, HostStatus, SharedFrontier};
 use crate::rules::SharedRules;
 
 /// What a crawl is doing.
@@ -98,7 +97,7 @@ impl Handle {
     pub fn status(&self, hosts_max: usize) -> Status {
         let shared = &self.shared;
         let now = shared.clock.now();
-        let frontier = shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let frontier = shared.frontier.look();
         let frontier = frontier.status(now, hosts_max);
         let rates = *shared.rates.lock().unwrap_or_else(PoisonError::into_inner);
         Status {
@@ -113,13 +112,13 @@ impl Handle {
 
     /// What one host is waiting for.
     pub fn host(&self, name: &str) -> Option<HostStatus> {
-        let frontier = self.shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let frontier = self.shared.frontier.look();
         frontier.host_status(name, self.shared.clock.now())
     }
 
     /// What became of a URL, or why it is not fetched.
     pub fn explain(&self, url: &CrawlUrl) -> Result<Explanation> {
-        let frontier = self.shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let frontier = self.shared.frontier.look();
         explain(&**frontier, &self.shared.rules.read(), url, self.shared.clock.now())
     }
 

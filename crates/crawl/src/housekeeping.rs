@@ -71,7 +71,7 @@ impl Housekeeper {
 
     /// Writes `summary.json`.
     pub fn write_summary(&self, shared: &Shared, state: State, limit: Option<&str>) -> Result<()> {
-        let frontier = shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let frontier = shared.frontier.look();
         let summary = summarise(&**frontier, self.seeds, shared.clock.now());
         drop(frontier);
         let limit = limit.map(str::to_owned);
@@ -81,7 +81,7 @@ impl Housekeeper {
 
     fn write_stats(&mut self, shared: &Shared) -> Result<()> {
         let now = shared.clock.now();
-        let frontier = shared.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let frontier = shared.frontier.look();
         let totals = frontier.totals();
         let mut rates = shared.rates.lock().unwrap_or_else(PoisonError::into_inner);
         rates.note(now, totals.answered, totals.bytes);

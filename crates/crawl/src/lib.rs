@@ -40,4 +40,5 @@ pub use crawl::{Crawl, Running};
 pub use error::{Error, Result};
 pub use handle::{Handle, Phase, Status};
 pub use plan::{Keep, Plan, Selection};
+pub use report::summarise;
 pub use store::{Sink, Summary, Visit};

@@ -7,8 +7,12 @@ use larm_core::scope::{FilterSpec, ScopeMode, default_specs};
 use larm_core::url::{CrawlUrl, UrlRules};
 use larm_core::workbench::Pace;
 
-use crate::fetch::{Cidr, FetchPlan, ResolveRule};
+use crate::change::Change;
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::fetch::{Cidr, FetchPlan, HttpFetch, ResolveRule};
 use crate::frontier::Budgets;
+use crate::rules::SharedRules;
 
 /// One crawl: where, what, how fast, how much.
 #[derive(Debug, Clone)]
@@ -49,6 +53,8 @@ pub struct Plan {
     pub operator: Option<String>,
     /// Where to reach them.
     pub contact: Option<String>,
+    /// Changes against what was set while an earlier run went on: the latest word counts.
+    pub changes: Vec<Change>,
     /// What is written.
     pub keep: Keep,
     /// The maxima.
@@ -135,8 +141,17 @@ impl Plan {
             agent: "larm".to_owned(),
             operator: None,
             contact: None,
+            changes: Vec::new(),
             keep: Keep::default(),
             limits: Limits::default(),
         }
+    }
+
+    /// Whether a crawl can be started by this plan: patterns, headers, certificates and limits are
+    /// looked at, and nothing is written.
+    pub fn check(&self) -> Result<()> {
+        self.limits.validate().map_err(|error| Error::Plan(error.to_string()))?;
+        SharedRules::new(self, Vec::new())?;
+        HttpFetch::new(self.fetch.clone(), self.limits.clone(), Clock::start()).map(|_| ())
     }
 }

@@ -15,7 +15,7 @@ use larm_core::robots::Robots;
 use larm_core::url::{self, CrawlUrl, UrlRules};
 use larm_core::{Failure, FailureClass, Limits, Millis};
 
-use crate::fetch::{Fetched, retry_after_ms};
+use crate::fetch::{Fetched, Truncated, retry_after_ms};
 use crate::frontier::{Errand, Learnt, Lease, RobotsRow, RobotsRules};
 
 /// Leave to send one request: made from a lease, after robots.txt was asked.
@@ -37,6 +37,11 @@ impl Permit {
     /// The address to connect to, and no other.
     pub fn address(&self) -> std::net::IpAddr {
         self.address
+    }
+
+    /// Whether what is fetched is for the crawl itself: rules or a list of pages, of whatever type.
+    pub fn is_errand(&self) -> bool {
+        !matches!(self.lease.errand(), Errand::Page) || self.url != *self.lease.url()
     }
 
     /// The lease this permit was made from.
@@ -168,12 +173,16 @@ impl RobotsCache {
             Err(failure) => return unreachable(failure),
         };
         match fetched.status {
+            200..=299 if broke_off(fetched) => {
+                let detail = "robots.txt broke off before its end";
+                Reading::Unreachable(Failure::new(FailureClass::RobotsUnreachable, detail), None)
+            }
             200..=299 => {
-                let mut body = fetched.decoded(&self.limits).bytes.into_owned();
+                let body = fetched.decoded(&self.limits).bytes;
                 // One byte more than is read: the parser then knows that the last line was cut.
                 let kept = usize::try_from(self.limits.robots_bytes_max + 1).unwrap_or(usize::MAX);
-                body.truncate(kept);
-                Reading::Rules(RobotsRules::Text(body))
+                let kept = body.get(..kept).unwrap_or(&body).to_vec();
+                Reading::Rules(RobotsRules::Text(kept))
             }
             300..=399 => self.redirected(asked, hops, fetched),
             429 | 500.. => {
@@ -252,6 +261,11 @@ fn permit(lease: Lease, address: std::net::IpAddr) -> Permit {
 
 fn permit_for_robots(lease: Lease, address: std::net::IpAddr) -> Permit {
     Permit { url: robots_url(lease.url()), address, lease }
+}
+
+/// Rules that end in the middle may lack the one that matters.
+fn broke_off(fetched: &Fetched) -> bool {
+    matches!(fetched.truncated, Some(Truncated::Disconnect | Truncated::Time))
 }
 
 fn absent(why: String) -> Reading {

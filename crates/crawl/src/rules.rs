@@ -94,6 +94,12 @@ impl SharedRules {
         self.change(|source| source.selection.blocked.push(host.to_owned()))
     }
 
+    /// Whether a seed is of this host.
+    pub fn has_seed_host(&self, host: &str) -> bool {
+        let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        source.seeds.iter().any(|seed| seed.host() == host)
+    }
+
     /// Takes one more seed into the scope. Says whether that is news.
     pub fn adopt_seed(&self, url: &CrawlUrl) -> bool {
         let known = {

@@ -7,7 +7,7 @@
 //!
 //! An error of disk or log ends the writer, and with it the crawl: nothing is settled that is not kept.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use larm_core::{Limits, Millis};
@@ -17,8 +17,7 @@ use tokio::time::timeout;
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::fetch::Reservation;
-use crate::frontier::{Fate, Lease, Settlement};
-use crate::line::SharedFrontier;
+use crate::frontier::{Fate, Lease, Settlement, SharedFrontier};
 use crate::store::{Chain, Encoded, Visit};
 
 /// One lease to settle, and what is to be written first.
@@ -67,8 +66,9 @@ impl Writer {
                     let due = self.clock.now().after(self.limits.commit_ms_max);
                     commit_at = commit_at.or(Some(due));
                 }
-                // Nothing is settled for a while, and the frontier may wait for just a checkpoint.
-                Next::Nothing if commit_at.is_none() && self.wants_checkpoint() => {
+                // Nothing is settled for a while, but a setting was changed, or the frontier waits for
+                // just a checkpoint.
+                Next::Nothing if commit_at.is_none() && self.wants_commit() => {
                     commit_at = Some(self.clock.now());
                 }
                 Next::Nothing => {}
@@ -92,9 +92,9 @@ impl Writer {
         }
     }
 
-    fn wants_checkpoint(&self) -> bool {
-        let frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
-        frontier.wants_checkpoint(self.clock.now())
+    fn wants_commit(&self) -> bool {
+        let frontier = self.frontier.look();
+        frontier.is_unsealed() || frontier.wants_checkpoint(self.clock.now())
     }
 
     fn settle(&mut self, job: Job) -> Result<()> {
@@ -106,7 +106,7 @@ impl Writer {
             }
         }
         drop(place);
-        let mut frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frontier = self.frontier.hold()?;
         frontier.settle(lease, settlement)?;
         drop(frontier);
         self.wake.notify_one();
@@ -115,7 +115,7 @@ impl Writer {
 
     fn commit(&mut self, worked_ms: u64) -> Result<()> {
         let positions = self.chain.sync_all()?;
-        let mut frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frontier = self.frontier.hold()?;
         frontier.worked(worked_ms)?;
         let sealed = frontier.seal(positions)?;
         drop(frontier);
@@ -123,7 +123,7 @@ impl Writer {
             sealed.sync()?;
         }
         let now = self.clock.now();
-        let mut frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frontier = self.frontier.hold()?;
         if frontier.wants_checkpoint(now) {
             frontier.checkpoint(now)?;
             // It may have made room for hosts that wait on disk.
@@ -136,7 +136,7 @@ impl Writer {
         let now = self.clock.now();
         self.commit(now.since(worked_from))?;
         let positions = self.chain.finish()?;
-        let mut frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frontier = self.frontier.hold()?;
         if let Some(sealed) = frontier.seal(positions)? {
             sealed.sync()?;
         }

@@ -231,7 +231,7 @@ impl HostPace {
         if blame == Blame::HostForGood || self.failing_too_long(at, limits) {
             return Health::GivenUp(class);
         }
-        if blame == Blame::Host && !class.is_connection_level() {
+        if blame == Blame::Host && (!class.is_connection_level() || retry_after_ms.is_some()) {
             self.break_for(class, retry_after_ms, at, limits);
         }
         if excluded || class.is_connection_level() {
@@ -241,7 +241,10 @@ impl HostPace {
     }
 
     fn failing_too_long(&self, at: Millis, limits: &Limits) -> bool {
-        self.failing_since.is_some_and(|since| at.since(since) > limits.host_chances_ms_max)
+        // One page that fails before and after a long break is not a host that fails.
+        let often = u64::from(self.failures) > limits.host_chances_max;
+        let too_long = |since| at.since(since) > limits.host_chances_ms_max;
+        often && self.failing_since.is_some_and(too_long)
     }
 
     /// 429 and 503: the server's own time if it named one (RFC 9110 section 10.2.3), else ours.

@@ -72,6 +72,8 @@ impl Fetch for HttpFetch {
 /// What belongs to one call of `fetch`, whichever connection it ends up on.
 struct Turn<'a> {
     url: &'a CrawlUrl,
+    /// Rules and lists of pages are read whatever type they have.
+    is_errand: bool,
     target: Target,
     sent: Sent<'a>,
     started: Millis,
@@ -133,8 +135,15 @@ impl HttpFetch {
         let started = self.clock.now();
         let deadline = started.after(self.limits.fetch_ms_max);
         let target = Target::of(permit)?;
-        let mut turn =
-            Turn { url: permit.url(), target, sent, started, deadline, notes: Vec::new() };
+        let mut turn = Turn {
+            url: permit.url(),
+            is_errand: permit.is_errand(),
+            target,
+            sent,
+            started,
+            deadline,
+            notes: Vec::new(),
+        };
         if let Some(connection) = self.idle_connection(&turn.target).await {
             match self.exchange(connection, &mut turn).await {
                 Err(unanswered) if unanswered.connection_was_dead => {
@@ -175,7 +184,7 @@ impl HttpFetch {
         let head_bytes = cut_head(&mut connection.tape.lock())?;
         let (parts, body) = response.into_parts();
         let framing = Framing::of(body.size_hint().exact(), &parts.headers);
-        let reading = if self.wanted.wants(turn.url, content_type(&parts)) {
+        let reading = if turn.is_errand || self.wanted.wants(turn.url, content_type(&parts)) {
             let reader = BodyReader {
                 connection: &mut connection,
                 sent: &mut turn.sent,

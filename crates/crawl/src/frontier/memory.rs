@@ -487,6 +487,10 @@ impl Frontier for MemoryFrontier {
         Ok(None)
     }
 
+    fn is_unsealed(&self) -> bool {
+        false
+    }
+
     fn wants_checkpoint(&self, _: Millis) -> bool {
         false
     }

@@ -23,6 +23,7 @@ mod model_tests;
 mod queue;
 mod record;
 mod row;
+mod shared;
 pub mod sieve;
 mod state;
 mod status;
@@ -42,6 +43,7 @@ pub use item::{Errand, Item, Place};
 pub use lease::{Lease, Turn};
 pub use record::{Fate, Learnt};
 pub use row::{PageRow, RobotsRow, RobotsRules, Totals};
+pub use shared::SharedFrontier;
 pub use status::{FrontierStatus, HostStatus, Standing};
 
 use crate::error::Result;
@@ -199,6 +201,9 @@ pub trait Frontier: Send {
     /// Puts everything settled so far into the log's buffer, to be synced without holding the
     /// frontier. `positions` is how far the sinks are synced, which covers everything settled so far.
     fn seal(&mut self, positions: Positions) -> Result<Option<Sealed>>;
+
+    /// Whether something was changed that is not in the log yet.
+    fn is_unsealed(&self) -> bool;
 
     /// Whether a checkpoint is due.
     fn wants_checkpoint(&self, now: Millis) -> bool;

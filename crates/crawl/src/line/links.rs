@@ -104,11 +104,16 @@ impl Line {
         if let Some(reason) = self.unfollowed(found_on, link) {
             return (fact, Err(reason));
         }
+        let nesting = nesting_of(lease.item(), link.via);
+        if u64::from(nesting) > self.limits.sitemap_nesting_max {
+            let detail = format!("an index in an index, {nesting} deep");
+            return (fact, Err(Reason::new("sitemap-nesting", detail)));
+        }
         let candidate = Candidate {
             depth: depth_of(lease.item(), link.via),
             via: link.via,
             parent: Some(found_on.parent.clone()),
-            redirects: 0,
+            redirects: nesting,
             errand: errand_of(link.via),
             url,
         };
@@ -136,7 +141,8 @@ impl Line {
             Ok(target) => target,
             Err(error) => return Ok((fact, Err(Reason::new(error.word(), error.to_string())))),
         };
-        if is_seed_chain(item) && target.site() == lease.url().site() {
+        let other_name = target.host() != lease.url().host();
+        if other_name && self.is_seed_chain(item) && target.site() == lease.url().site() {
             self.adopt_seed(&target)?;
         }
         let page = item.parent.as_deref().and_then(CrawlUrl::from_canonical);
@@ -191,6 +197,13 @@ impl Line {
         candidates.collect()
     }
 
+    /// Whether the item is a seed, or where a seed's host was redirected to.
+    fn is_seed_chain(&self, item: &Item) -> bool {
+        let parent = item.parent.as_deref().and_then(CrawlUrl::from_canonical);
+        let from_seed = parent.is_some_and(|parent| self.rules.has_seed_host(parent.host()));
+        item.depth == 0 && (item.via == Via::Seed || (item.via == Via::Redirect && from_seed))
+    }
+
     /// Takes a seed's new place into the scope, for this run and those to come.
     fn adopt_seed(&self, url: &CrawlUrl) -> Result<()> {
         if !self.rules.adopt_seed(url) {
@@ -234,15 +247,16 @@ fn plain_fact(target: &str) -> LinkFact {
     }
 }
 
-/// Whether the item is a seed, or where seeds were redirected to.
-fn is_seed_chain(item: &Item) -> bool {
-    item.depth == 0 && matches!(item.via, Via::Seed | Via::Redirect)
-}
-
 /// Redirects, embeds and lists of pages are no hops.
 fn depth_of(item: &Item, via: Via) -> u32 {
     let hop = !matches!(via, Via::Redirect | Via::Embed | Via::Sitemap | Via::SitemapIndex);
     item.depth.saturating_add(u32::from(hop))
+}
+
+/// How many sitemap indexes led to a sitemap: counted where redirects are, as both end a chain.
+fn nesting_of(item: &Item, via: Via) -> u8 {
+    let nests = via == Via::SitemapIndex && item.errand == Errand::Sitemap;
+    if nests { item.redirects.saturating_add(1) } else { 0 }
 }
 
 fn errand_of(via: Via) -> Errand {

@@ -8,7 +8,7 @@ mod settle;
 mod visit;
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use larm_core::digest::BodyDigest;
 use larm_core::parse::{Input, Page, parse, parse_sitemap};
@@ -20,16 +20,13 @@ use tokio::sync::{Notify, mpsc};
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::fetch::{BoxFuture, Fetch, Fetched, Guard, Truncated, gunzip};
-use crate::frontier::{Errand, Frontier, Lease};
+use crate::frontier::{Errand, Frontier, Lease, SharedFrontier};
 use crate::robots::{Answer, Permit, RobotsCache};
 use crate::rules::SharedRules;
 use crate::store::{Encoders, SameAs, Visit};
 use crate::writer::Job;
 
 pub use links::JudgedLinks;
-
-/// The frontier, shared by the engine, the line and the writer. Held for short calls only.
-pub type SharedFrontier = Arc<Mutex<Box<dyn Frontier>>>;
 
 /// Called for each page that was fetched, and awaited.
 pub type PageHandler = Arc<dyn for<'a> Fn(&'a Visit) -> BoxFuture<'a, ()> + Send + Sync>;
@@ -166,7 +163,7 @@ impl Line {
     }
 
     fn frontier(&self) -> std::sync::MutexGuard<'_, Box<dyn Frontier>> {
-        self.frontier.lock().unwrap_or_else(PoisonError::into_inner)
+        self.frontier.look()
     }
 }
 

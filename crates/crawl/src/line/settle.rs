@@ -87,12 +87,10 @@ impl Line {
 
     /// The server answered that it cannot now: wait as it asks, or as the table says.
     pub async fn try_again(&self, lease: Lease, fetched: &Fetched, failure: Failure) -> Result<()> {
-        let asked = fetched.header("retry-after");
-        let asked = asked.and_then(|text| retry_after_ms(text, fetched.ended));
-        let retry_after_ms = asked.map(|ms| ms.min(self.limits.retry_after_ms_max));
-        let wait = retry_after_ms.unwrap_or_else(|| self.retry_delay_ms(&lease, failure.class));
+        let asked = asked_wait_ms(fetched).map(|ms| ms.min(self.limits.retry_after_ms_max));
+        let wait = asked.unwrap_or_else(|| self.retry_delay_ms(&lease, failure.class));
         let settlement = Settlement {
-            end: End::Failed { class: failure.class, retry_after_ms },
+            end: end_of(fetched),
             ..Settlement::unused(fetched.ended, Fate::Again(fetched.ended.after(wait)))
         };
         self.settle(lease, settlement, None).await
@@ -119,8 +117,9 @@ impl Line {
             Err(_) => Settlement::unused(self.clock.end(), fate),
         };
         let has_news = !matches!(reading, Reading::Unreachable(..));
-        let visit = answer.ok().filter(|_| has_news);
-        let visit = visit.map(|fetched| self.robots_visit(&permit, fetched));
+        let fetched = answer.ok().filter(|_| has_news).map(Fetched::split_reservation);
+        let (visit, place) =
+            fetched.map(|(fetched, place)| (self.robots_visit(&permit, fetched), place)).unzip();
         let lease = permit.into_lease();
         match reading {
             Reading::Rules(rules) => {
@@ -140,7 +139,8 @@ impl Line {
                 }
             }
         }
-        self.settle(lease, settlement, visit).await
+        let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
+        self.send(Job { lease, settlement, kept, place: place.flatten() }).await
     }
 
     async fn settle(
@@ -170,9 +170,14 @@ impl Line {
 /// An answer of 5xx is an answer, but not one of a healthy host.
 fn end_of(fetched: &Fetched) -> End {
     match refusal(fetched.status) {
-        Some(class) => End::Failed { class, retry_after_ms: None },
+        Some(class) => End::Failed { class, retry_after_ms: asked_wait_ms(fetched) },
         None => End::Answered { response_ms: fetched.ended.since(fetched.started) },
     }
+}
+
+/// The wait that the server asks for.
+fn asked_wait_ms(fetched: &Fetched) -> Option<u64> {
+    fetched.header("retry-after").and_then(|text| retry_after_ms(text, fetched.ended))
 }
 
 fn robots_errand(url: larm_core::url::CrawlUrl, errand: Errand) -> Candidate {

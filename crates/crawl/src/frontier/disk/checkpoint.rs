@@ -23,7 +23,7 @@ impl Sealed {
 
 impl DiskFrontier {
     pub(super) fn seal_pending(&mut self, positions: Positions) -> Result<Option<Sealed>> {
-        self.positions = positions;
+        self.note_positions(positions);
         if self.pending.is_empty() {
             return Ok(None);
         }
@@ -32,6 +32,16 @@ impl DiskFrontier {
         entries.iter().try_for_each(|entry| log.append(entry).map(|_| ()))?;
         drop(log);
         Ok(Some(Sealed(self.log.clone())))
+    }
+
+    /// A sink that is not part of this run keeps its place: it may be back in the next.
+    fn note_positions(&mut self, positions: Positions) {
+        for (name, position) in positions {
+            match self.positions.iter_mut().find(|(known, _)| *known == name) {
+                Some(known) => known.1 = position,
+                None => self.positions.push((name, position)),
+            }
+        }
     }
 
     /// Writes the state to the store, and only then cuts the log and the seen set behind it.

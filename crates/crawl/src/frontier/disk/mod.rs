@@ -262,6 +262,10 @@ impl Frontier for DiskFrontier {
         self.seal_pending(positions)
     }
 
+    fn is_unsealed(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
     fn wants_checkpoint(&self, now: Millis) -> bool {
         let in_time = self.state.has_changes() && now >= self.checkpoint_at;
         in_time || self.state.wants_checkpoint() || self.is_cramped(now)

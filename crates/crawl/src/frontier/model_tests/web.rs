@@ -5,6 +5,7 @@ use larm_core::digest::{BodyDigest, Sha1Digest};
 use super::*;
 use crate::disk::faulty::Dice;
 use crate::frontier::{RobotsRow, RobotsRules};
+use crate::store::WarcRef;
 
 const HOSTS: u64 = 9;
 
@@ -187,7 +188,7 @@ pub(super) fn row(lease: &Lease, outcome: Outcome, at: Millis) -> PageRow {
         digest: None,
         payload_digest: None,
         same_as: None,
-        warc: None,
+        warc: Some(WarcRef { file: 0, name: "a.warc.gz".into(), offset: 0, bytes: 1 }),
         notes: Vec::new(),
     }
 }

@@ -119,7 +119,7 @@ impl State {
         self.totals.count(row);
         let url = CrawlUrl::from_canonical(&row.url).expect("STATE: rows hold canonical URLs");
         if let (Some(digest), Some(payload_digest), None) =
-            (&row.digest, row.payload_digest, &row.same_as)
+            (&row.digest, row.payload_digest.filter(|_| row.warc.is_some()), &row.same_as)
         {
             let original = SameAs { url: row.url.to_string(), at: row.at, payload_digest };
             self.digests.entry(*digest).or_insert(original);
