@@ -13,8 +13,8 @@ use larm_core::workbench::{HostKey, HostPace, Pace, WaitRule};
 use larm_core::{FailureClass, Limits, Millis};
 use serde::{Deserialize, Serialize};
 
-use super::item::Place;
-use super::queue::{BlockChanges, Queue, QueueRow, Taken};
+use super::item::{Item, Place};
+use super::queue::{BlockId, Queue, QueueRow, Taken};
 
 /// The key of a host name.
 pub fn host_key(name: &str) -> HostKey {
@@ -199,13 +199,20 @@ impl Host {
         }
     }
 
-    /// What a checkpoint has to write for this host's queues, by origin.
-    pub fn checkpoint(&mut self, limits: &Limits) -> Vec<(u16, BlockChanges)> {
-        let origins = self.origins.iter_mut().enumerate();
-        let changes = origins.map(|(i, origin)| {
-            (u16::try_from(i).unwrap_or(u16::MAX), origin.queue.checkpoint(limits))
-        });
-        changes.collect()
+    /// Gives each block of its queues that a checkpoint has to write to `write`, with the index of its
+    /// origin, and returns those that it has to remove.
+    pub fn checkpoint(
+        &mut self,
+        limits: &Limits,
+        mut write: impl FnMut(u16, BlockId, &[&Item]),
+    ) -> Vec<(u16, BlockId)> {
+        let mut removed = Vec::new();
+        for (i, origin) in (0..).zip(&mut self.origins) {
+            let mut write = |block, items: &[&Item]| write(i, block, items);
+            let blocks = origin.queue.checkpoint(limits, &mut write);
+            removed.extend(blocks.into_iter().map(|block| (i, block)));
+        }
+        removed
     }
 
     /// This host as its row on disk, written by the run that began at `run`, right behind

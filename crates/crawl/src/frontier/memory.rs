@@ -4,15 +4,18 @@
 //! keeps the gap of hosts, as that is what the frontier adds to; gaps of addresses and the rate of the
 //! crawl are the bench's, which has a model of its own.
 
+mod host;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use larm_core::digest::BodyDigest;
 use larm_core::url::CrawlUrl;
-use larm_core::workbench::{End, Health, HostKey, HostPace, Pace};
+use larm_core::workbench::{End, Health, HostKey, Pace};
 use larm_core::{Failure, FailureClass, Limits, Millis};
 
+use self::host::MemoryHost;
 use super::disk::Sealed;
 use super::host::host_key;
 use super::item::{Errand, Item, Place};
@@ -37,84 +40,6 @@ pub struct MemoryFrontier {
     robots: HashMap<String, RobotsRow>,
     totals: Totals,
     next_seq: u64,
-}
-
-#[derive(Debug, Clone, Default)]
-struct MemoryHost {
-    pace: HostPace,
-    address: Option<IpAddr>,
-    resolving: bool,
-    /// In the order in which they were met.
-    origins: Vec<MemoryOrigin>,
-    /// The origin, the time before which it was not to be tried, and the item.
-    leased: Option<(String, Option<Millis>, Item)>,
-    answered: u64,
-}
-
-#[derive(Debug, Clone, Default)]
-struct MemoryOrigin {
-    text: String,
-    health: HostPace,
-    /// Each with the time before which it must not be tried again.
-    items: Vec<(Option<Millis>, Item)>,
-    parked: bool,
-    given_up: Option<FailureClass>,
-    crawl_delay_ms: Option<u64>,
-}
-
-impl MemoryOrigin {
-    /// What comes next at `now`: one whose waiting time is over, else the first in order.
-    fn next(&self, now: Millis, errands_only: bool) -> Option<(Option<Millis>, Place)> {
-        let wanted = self.items.iter().filter(|(_, i)| !errands_only || i.place.priority == 0);
-        let places = || wanted.clone().map(|(after, item)| (*after, item.place));
-        let due = places().filter(|(after, _)| after.is_some_and(|at| at <= now)).min();
-        due.or_else(|| places().filter(|(after, _)| after.is_none()).min())
-    }
-
-    fn take(&mut self, place: Place) -> (Option<Millis>, Item) {
-        let i = self.items.iter().position(|(_, item)| item.place == place).expect("it waits");
-        self.items.remove(i)
-    }
-
-    fn is_healthy(&self, now: Millis) -> bool {
-        self.given_up.is_none() && (self.health.rule.is_gap() || self.health.not_before <= now)
-    }
-}
-
-impl MemoryHost {
-    fn origin(&mut self, text: &str) -> &mut MemoryOrigin {
-        if !self.origins.iter().any(|origin| origin.text == text) {
-            self.origins.push(MemoryOrigin { text: text.to_owned(), ..MemoryOrigin::default() });
-        }
-        self.origins.iter_mut().find(|origin| origin.text == text).expect("it was just added")
-    }
-
-    fn waiting(&self) -> u64 {
-        let queued: usize = self.origins.iter().map(|origin| origin.items.len()).sum();
-        queued as u64 + u64::from(self.leased.is_some())
-    }
-
-    fn next(&self, now: Millis, full: bool) -> Option<(usize, Place)> {
-        let origins = self.origins.iter().enumerate().filter(|(_, origin)| origin.is_healthy(now));
-        let next = origins.filter_map(|(i, origin)| {
-            origin.next(now, origin.parked || full).map(|(_, place)| (place, i))
-        });
-        next.min().map(|(place, i)| (i, place))
-    }
-
-    fn given_up(&self) -> Option<(usize, FailureClass)> {
-        let with_items =
-            |origin: &MemoryOrigin| origin.given_up.filter(|_| !origin.items.is_empty());
-        let origins = self.origins.iter().enumerate();
-        origins.filter_map(|(i, origin)| Some((i, with_items(origin)?))).next()
-    }
-
-    /// Whether anything of it will ever be asked, if nothing else happens.
-    fn has_work(&self, full: bool) -> bool {
-        let origins = self.origins.iter().filter(|origin| origin.given_up.is_none());
-        let mut items = origins.flat_map(|o| o.items.iter().map(move |(_, item)| (o, item)));
-        items.any(|(origin, item)| !(origin.parked || full) || item.place.priority == 0)
-    }
 }
 
 impl MemoryFrontier {

@@ -45,15 +45,6 @@ pub struct Taken {
     deferred_to: Option<Millis>,
 }
 
-/// What a checkpoint has to do for one queue.
-#[derive(Debug, Default)]
-pub struct BlockChanges {
-    /// Blocks to write, with their items in order.
-    pub write: Vec<(BlockId, Vec<Item>)>,
-    /// Blocks to remove.
-    pub remove: Vec<BlockId>,
-}
-
 #[derive(Debug)]
 struct Waiting {
     item: Item,
@@ -228,45 +219,34 @@ impl Queue {
         all
     }
 
-    /// Puts everything that is new into blocks, and says what the checkpoint has to write.
+    /// Puts everything that is new into blocks, gives each block that the checkpoint has to write to
+    /// `write`, with its items in order, and returns those that it has to remove.
     ///
     /// Items that do not fit into memory any more are forgotten here: the checkpoint holds them.
-    pub fn checkpoint(&mut self, limits: &Limits) -> BlockChanges {
-        let mut changes = BlockChanges::default();
-        // In this order no block is both written and removed.
-        self.form_blocks(limits, &mut changes);
-        self.write_back_loaded(&mut changes);
-        self.unload_beyond(limits);
-        changes
-    }
-
-    fn write_back_loaded(&mut self, changes: &mut BlockChanges) {
-        let changed: Vec<BlockId> =
-            self.loaded.iter().filter(|(_, block)| block.changed).map(|(id, _)| *id).collect();
-        for id in changed {
-            if self.loaded.get(&id).is_some_and(|block| block.live == 0) {
-                self.loaded.remove(&id);
-                changes.remove.push(id);
-                continue;
-            }
-            let items = self.items_of(id);
-            changes.write.push((id, items));
-            if let Some(block) = self.loaded.get_mut(&id) {
-                block.changed = false;
-            }
+    pub fn checkpoint(
+        &mut self,
+        limits: &Limits,
+        write: &mut impl FnMut(BlockId, &[&Item]),
+    ) -> Vec<BlockId> {
+        let mut removed = self.form_blocks(limits);
+        removed.extend(self.loaded.iter().filter(|(_, block)| block.live == 0).map(|(id, _)| *id));
+        self.loaded.retain(|_, block| block.live > 0);
+        for (id, block) in self.loaded.iter().filter(|(_, block)| block.changed) {
+            write(*id, &self.items_of(*id, block.live));
         }
+        self.loaded.values_mut().for_each(|block| block.changed = false);
+        self.unload_beyond(limits);
+        removed
     }
 
-    fn items_of(&self, id: BlockId) -> Vec<Item> {
-        let priority = id.first.priority;
-        let from = self.memory.range(id.first..);
-        from.take_while(|(place, _)| place.priority == priority)
-            .filter(|(_, waiting)| waiting.block == Some(id))
-            .map(|(_, waiting)| waiting.item.clone())
-            .collect()
+    fn items_of(&self, id: BlockId, live: u32) -> Vec<&Item> {
+        let waiting = self.memory.range(id.first..).map(|(_, waiting)| waiting);
+        let its_own = waiting.filter(|waiting| waiting.block == Some(id));
+        its_own.take(live as usize).map(|waiting| &waiting.item).collect()
     }
 
-    fn form_blocks(&mut self, limits: &Limits, changes: &mut BlockChanges) {
+    /// Gives every item without a block one, and returns the small blocks that went into them.
+    fn form_blocks(&mut self, limits: &Limits) -> Vec<BlockId> {
         let block_items = usize::try_from(limits.queue_block_urls_max).unwrap_or(usize::MAX);
         let small = self.small_blocks(block_items);
         let fresh: Vec<Place> = self
@@ -275,15 +255,11 @@ impl Queue {
             .filter(|(_, waiting)| waiting.block.is_none_or(|id| small.contains(&id)))
             .map(|(place, _)| *place)
             .collect();
-        for id in small {
-            self.loaded.remove(&id);
-            changes.remove.push(id);
-        }
+        small.iter().for_each(|id| _ = self.loaded.remove(id));
         for places in fresh.chunk_by(|a, b| a.priority == b.priority) {
-            for places in places.chunks(block_items) {
-                self.form_block(places, changes);
-            }
+            places.chunks(block_items).for_each(|places| self.form_block(places));
         }
+        small.into_iter().collect()
     }
 
     /// Loaded blocks that are less than half full, of the priorities that get a new block anyway.
@@ -297,19 +273,16 @@ impl Queue {
         small.map(|(id, _)| *id).collect()
     }
 
-    fn form_block(&mut self, places: &[Place], changes: &mut BlockChanges) {
+    fn form_block(&mut self, places: &[Place]) {
         let Some(&first) = places.first() else { return };
         let id = BlockId { first, number: self.next_block };
         self.next_block += 1;
-        let mut items = Vec::with_capacity(places.len());
         for place in places {
             let waiting = self.memory.get_mut(place).expect("QUEUE: a fresh place is in memory");
             waiting.block = Some(id);
-            items.push(waiting.item.clone());
         }
-        let live = u32::try_from(items.len()).unwrap_or(u32::MAX);
-        self.loaded.insert(id, LoadedBlock { live, changed: false });
-        changes.write.push((id, items));
+        let live = u32::try_from(places.len()).unwrap_or(u32::MAX);
+        self.loaded.insert(id, LoadedBlock { live, changed: true });
     }
 
     /// Lets go of blocks until memory is within its limit, the last in order first. Small ones stay

@@ -203,7 +203,7 @@ impl Checkpoint<'_> {
     }
 
     /// Writes a block.
-    pub fn put_block(&mut self, key: BlockKey, items: &[Item]) {
+    pub fn put_block(&mut self, key: BlockKey, items: &[&Item]) {
         self.batch.insert(&self.store.blocks, key.bytes(), encode(&items));
     }
 

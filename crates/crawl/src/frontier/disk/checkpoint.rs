@@ -87,11 +87,11 @@ impl DiskFrontier {
         for key in changed {
             let Some(host) = self.state.hosts.get_mut(&key) else { continue };
             let partition = host.partition;
-            for (origin, changes) in host.checkpoint(&self.limits) {
-                let at = |block| BlockKey { partition, host: key, origin, block };
-                changes.write.iter().for_each(|(block, items)| batch.put_block(at(*block), items));
-                changes.remove.iter().for_each(|block| batch.remove_block(at(*block)));
-            }
+            let at = |origin, block| BlockKey { partition, host: key, origin, block };
+            let removed = host.checkpoint(&self.limits, |origin, block, items| {
+                batch.put_block(at(origin, block), items);
+            });
+            removed.into_iter().for_each(|(o, block)| batch.remove_block(at(o, block)));
             batch.put_host(partition, key, &host.to_row(run));
             host.changed = false;
         }

@@ -10,7 +10,7 @@
 //!   asked; then whatever changes that brings it back into memory.
 //!
 //! What is held in memory: at most `hosts_memory_max` hosts and what one checkpoint may gather; beside
-//! them about 16 bytes for each host that is parked.
+//! them some 60 bytes for each host that is parked.
 
 mod checkpoint;
 mod open;
@@ -19,7 +19,7 @@ mod seat;
 mod sift;
 mod tell;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -44,6 +44,8 @@ use crate::store::SameAs;
 pub use checkpoint::Sealed;
 pub use open::Opened;
 
+use self::park::Parked;
+
 /// The frontier on disk.
 pub struct DiskFrontier {
     limits: Arc<Limits>,
@@ -63,9 +65,8 @@ pub struct DiskFrontier {
     resolving: HashSet<HostKey>,
     /// Hosts in memory with URLs of given-up origins to settle.
     draining: BTreeSet<HostKey>,
-    /// Hosts on disk only that have work to do, with their partition, and who came back last.
-    parked: BTreeMap<HostKey, u16>,
-    parked_turn: HostKey,
+    /// Hosts on disk only that have work to do.
+    parked: Parked,
     /// Whether a host is on disk with work of which nothing may be asked.
     unlisted: bool,
     /// Leases under way, and how many of them are for pages.

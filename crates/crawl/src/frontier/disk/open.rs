@@ -3,15 +3,16 @@
 //! Also where every host learns that the crawl was away: when it was last asked is not known for
 //! certain, so it waits one full gap.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use larm_core::url::CrawlUrl;
-use larm_core::workbench::{HostKey, Pace, Workbench};
+use larm_core::workbench::{Pace, Workbench};
 use larm_core::{Limits, Millis};
 
 use super::DiskFrontier;
+use super::park::Parked;
 use super::sift::goes_through_sieve;
 use crate::disk::{Disk, RealDisk};
 use crate::error::Result;
@@ -71,8 +72,7 @@ impl DiskFrontier {
             nameless: BTreeSet::new(),
             resolving: HashSet::new(),
             draining: BTreeSet::new(),
-            parked: BTreeMap::new(),
-            parked_turn: HostKey(0),
+            parked: Parked::default(),
             unlisted: false,
             leases: 0,
             leased_pages: 0,
@@ -118,7 +118,7 @@ impl DiskFrontier {
             if (self.state.hosts.len() as u64) < self.limits.hosts_memory_max {
                 self.state.hosts.insert(key, host);
             } else {
-                self.parked.insert(key, host.partition);
+                self.parked.insert(key, Millis(0), host.partition);
             }
         }
         Ok(meta.position)

@@ -1,11 +1,13 @@
 //! Who is in memory: at most `hosts_memory_max` hosts from one checkpoint to the next.
 //!
 //! Only right behind a checkpoint may a host leave memory, as then the store holds all of it. First go
-//! those with nothing to do, then those that have nothing to do soon. Those on disk come back, in turn,
-//! when there is room; when there is none and nobody in memory has something to do, a checkpoint is
-//! asked for that makes some (`is_cramped`), so that a full memory never holds up the crawl.
+//! those with nothing to do, then those that have nothing to do soon. Those on disk come back, the first
+//! due first, when there is room; and each checkpoint makes some for them if they are due. When nobody in
+//! memory is, such a checkpoint is asked for (`is_cramped`), so that a full memory never holds up the
+//! crawl.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
 
 use larm_core::Millis;
 use larm_core::workbench::HostKey;
@@ -19,35 +21,77 @@ const UNPARK_HOSTS: usize = 64;
 /// Nobody in memory has something to do for this long: let others have their place.
 const CRAMPED_MS: u64 = 1_000;
 
+/// The turn of a host of which nothing may be asked.
+const NEVER: Millis = Millis(u64::MAX);
+
+/// Hosts on disk only that have work to do, by when their turn comes.
+#[derive(Debug, Default)]
+pub(super) struct Parked {
+    by_turn: BTreeSet<(Millis, HostKey)>,
+    /// Each with its turn and its partition.
+    hosts: HashMap<HostKey, (Millis, u16)>,
+}
+
+impl Parked {
+    pub(super) fn is_empty(&self) -> bool {
+        self.hosts.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.hosts.len()
+    }
+
+    pub(super) fn insert(&mut self, key: HostKey, turn: Millis, partition: u16) {
+        self.remove(key);
+        self.by_turn.insert((turn, key));
+        self.hosts.insert(key, (turn, partition));
+    }
+
+    pub(super) fn remove(&mut self, key: HostKey) {
+        if let Some((turn, _)) = self.hosts.remove(&key) {
+            self.by_turn.remove(&(turn, key));
+        }
+    }
+
+    fn first_turn(&self) -> Option<Millis> {
+        self.by_turn.first().map(|(turn, _)| *turn)
+    }
+
+    fn pop_first(&mut self) -> Option<(HostKey, u16)> {
+        let (_, key) = self.by_turn.pop_first()?;
+        self.hosts.remove(&key).map(|(_, partition)| (key, partition))
+    }
+}
+
 impl DiskFrontier {
     /// Whether a host on disk has work, and there is room for it.
     pub(super) fn can_unpark(&self) -> bool {
         !self.parked.is_empty() && (self.state.hosts.len() as u64) < self.limits.hosts_memory_max
     }
 
-    /// Brings hosts back from disk while there is room, each in its turn.
+    /// Brings hosts back from disk while there is room, those that are due first first.
     pub(super) fn unpark(&mut self) -> Result<()> {
         for _ in 0..UNPARK_HOSTS {
             if !self.can_unpark() {
                 break;
             }
-            let behind = self.parked.range(self.parked_turn..).next();
-            let next = behind.or_else(|| self.parked.first_key_value());
-            let Some((&key, &partition)) = next else { break };
-            self.parked_turn = HostKey(key.0.wrapping_add(1));
-            self.parked.remove(&key);
+            let Some((key, partition)) = self.parked.pop_first() else { break };
             self.state.bring_back(partition, key)?;
         }
         self.seat_touched();
         Ok(())
     }
 
-    /// Whether hosts on disk have work, and those that fill the memory have none for a while.
+    fn others_are_due(&self, now: Millis) -> bool {
+        self.parked.first_turn().is_some_and(|turn| turn <= now)
+    }
+
+    /// Whether a host on disk is due, and those that fill the memory have nothing to do for a while.
     pub(super) fn is_cramped(&self, now: Millis) -> bool {
         let hosts = self.state.hosts.len() as u64;
         let soon = now.after(CRAMPED_MS);
         let is_soon = |at: Option<Millis>| at.is_some_and(|at| at <= soon);
-        !self.parked.is_empty()
+        self.others_are_due(now)
             && hosts >= self.limits.hosts_memory_max
             && hosts > self.leases + self.resolving.len() as u64
             && self.draining.is_empty()
@@ -55,11 +99,11 @@ impl DiskFrontier {
             && !is_soon(self.nameless.first().map(|(at, _)| *at))
     }
 
-    /// Lets hosts go that have nothing to do, or for which there is no room. Only right behind a
-    /// checkpoint.
+    /// Lets hosts go that have nothing to do, for which there is no room, or whose place others need
+    /// more. Only right behind a checkpoint.
     pub(super) fn release_memory(&mut self, now: Millis) {
         let places = usize::try_from(self.limits.hosts_memory_max).unwrap_or(usize::MAX);
-        let wanted = if self.is_cramped(now) { UNPARK_HOSTS.min(self.parked.len()) } else { 0 };
+        let wanted = if self.others_are_due(now) { UNPARK_HOSTS.min(self.parked.len()) } else { 0 };
         let idle = self.state.hosts.iter().filter(|(_, host)| host.waiting() == 0);
         let idle = idle.filter(|(key, host)| self.may_leave(**key, host));
         let idle: Vec<HostKey> = idle.map(|(key, _)| *key).collect();
@@ -87,7 +131,7 @@ impl DiskFrontier {
             if turn == NEVER {
                 self.unlisted = true;
             } else {
-                self.parked.insert(key, partition.unwrap_or_default());
+                self.parked.insert(key, turn, partition.unwrap_or_default());
             }
         }
     }
@@ -121,12 +165,9 @@ impl DiskFrontier {
             let host = self.state.revive(row?);
             let key = crate::frontier::host::host_key(&host.name);
             if host.waiting() > 0 && !self.state.hosts.contains_key(&key) {
-                self.parked.insert(key, host.partition);
+                self.parked.insert(key, Millis(0), host.partition);
             }
         }
         Ok(())
     }
 }
-
-/// The turn of a host of which nothing may be asked.
-const NEVER: Millis = Millis(u64::MAX);

@@ -20,7 +20,7 @@ impl DiskFrontier {
 
     pub(super) fn seat_touched(&mut self) {
         for key in std::mem::take(&mut self.state.touched) {
-            self.parked.remove(&key);
+            self.parked.remove(key);
             self.seat(key);
         }
     }

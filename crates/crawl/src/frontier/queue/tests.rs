@@ -27,6 +27,14 @@ fn next(queue: &mut Queue, now: u64) -> Option<Item> {
     queue.take(place).map(|taken| taken.item)
 }
 
+/// Does to `disk` what a checkpoint of the frontier does to the store.
+fn checkpoint(queue: &mut Queue, limits: &Limits, disk: &mut HashMap<BlockId, Vec<Item>>) {
+    let removed = queue.checkpoint(limits, &mut |id, items| {
+        disk.insert(id, items.iter().map(|&item| item.clone()).collect());
+    });
+    removed.iter().for_each(|id| _ = disk.remove(id).expect("only what was written is removed"));
+}
+
 /// Takes all items in order, loading blocks from `disk` as the frontier would.
 fn drain(queue: &mut Queue, disk: &HashMap<BlockId, Vec<Item>>) -> Vec<u64> {
     let mut seqs = Vec::new();
@@ -46,11 +54,11 @@ fn order_is_exact_across_memory_and_disk() {
     let mut disk = HashMap::new();
     let mut queue = Queue::default();
     (0..40).for_each(|seq| queue.push(item(5, seq)));
-    disk.extend(queue.checkpoint(&limits()).write);
+    checkpoint(&mut queue, &limits(), &mut disk);
     assert!(queue.memory.len() <= 8);
     // More important ones come later, and go first.
     (100..120).for_each(|seq| queue.push(item(3, seq)));
-    disk.extend(queue.checkpoint(&limits()).write);
+    checkpoint(&mut queue, &limits(), &mut disk);
     let expected: Vec<u64> = (100..120).chain(0..40).collect();
     assert_eq!(queue.len(), 60);
     assert_eq!(drain(&mut queue, &disk), expected);
@@ -59,15 +67,16 @@ fn order_is_exact_across_memory_and_disk() {
 
 #[test]
 fn a_block_taken_in_part_is_written_back_shorter_and_then_removed() {
+    let mut disk = HashMap::new();
     let mut queue = Queue::default();
     (0..4).for_each(|seq| queue.push(item(2, seq)));
-    let id = queue.checkpoint(&limits()).write[0].0;
+    checkpoint(&mut queue, &limits(), &mut disk);
     next(&mut queue, 0);
-    let changes = queue.checkpoint(&limits());
-    assert_eq!(changes.write[0].1.len(), 3);
+    checkpoint(&mut queue, &limits(), &mut disk);
+    assert_eq!(disk.values().map(Vec::len).collect::<Vec<_>>(), [3]);
     (0..3).for_each(|_| drop(next(&mut queue, 0)));
-    assert_eq!(queue.checkpoint(&limits()).remove, [id]);
-    assert!(queue.stored_after_checkpoint().is_empty());
+    checkpoint(&mut queue, &limits(), &mut disk);
+    assert!(disk.is_empty() && queue.to_row().stored.is_empty());
 }
 
 #[test]
@@ -75,11 +84,11 @@ fn an_item_that_comes_back_does_not_take_its_old_block_along() {
     let mut disk = HashMap::new();
     let mut queue = Queue::default();
     (0..4).for_each(|seq| queue.push(item(2, seq)));
-    disk.extend(queue.checkpoint(&limits()).write);
+    checkpoint(&mut queue, &limits(), &mut disk);
     let leased = next(&mut queue, 0).unwrap();
-    disk.extend(queue.checkpoint(&limits()).write);
+    checkpoint(&mut queue, &limits(), &mut disk);
     queue.push(leased);
-    disk.extend(queue.checkpoint(&limits()).write);
+    checkpoint(&mut queue, &limits(), &mut disk);
     let mut queue = Queue::from_row(queue.to_row());
     assert_eq!(drain(&mut queue, &disk), [0, 1, 2, 3]);
 }
@@ -102,9 +111,7 @@ fn the_list_of_blocks_stays_short_when_few_come_at_a_time() {
     let mut queue = Queue::default();
     for seq in 0..2_000 {
         queue.push(item(4, seq));
-        let changes = queue.checkpoint(&limits);
-        changes.remove.iter().for_each(|id| drop(disk.remove(id)));
-        disk.extend(changes.write);
+        checkpoint(&mut queue, &limits, &mut disk);
     }
     assert_eq!((queue.len(), disk.len()), (2_000, queue.to_row().stored.len()));
     assert!(disk.len() <= 2 * 2_000 / 16 + 8, "{} blocks", disk.len());
@@ -117,7 +124,7 @@ fn an_item_in_a_later_block_is_found_by_its_place() {
     let mut disk = HashMap::new();
     let mut queue = Queue::default();
     (0..40).for_each(|seq| queue.push(item(5, seq)));
-    disk.extend(queue.checkpoint(&limits()).write);
+    checkpoint(&mut queue, &limits(), &mut disk);
     let place = Place { priority: 5, seq: 33 };
     assert_eq!(queue.take(place), None);
     let id = queue.blocks_before(place)[0];
