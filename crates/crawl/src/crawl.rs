@@ -145,6 +145,7 @@ impl Assembly {
         let settings = opened.settings;
         let mut frontier: Box<dyn Frontier> = Box::new(opened.frontier);
         frontier.set_budgets(self.crawl.plan.budgets)?;
+        frontier.set_host_delays(&self.crawl.plan.host_delays);
         let rules = SharedRules::new(&self.crawl.plan, std::mem::take(&mut self.crawl.filters))?;
         let shared = Arc::new(Shared {
             frontier: Arc::new(Mutex::new(frontier)),

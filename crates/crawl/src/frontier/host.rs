@@ -13,8 +13,8 @@ use larm_core::workbench::{HostKey, HostPace, Pace, WaitRule};
 use larm_core::{FailureClass, Limits, Millis};
 use serde::{Deserialize, Serialize};
 
-use super::item::{Item, Place};
-use super::queue::{BlockChanges, Queue, QueueRow};
+use super::item::Place;
+use super::queue::{BlockChanges, Queue, QueueRow, Taken};
 
 /// The key of a host name.
 pub fn host_key(name: &str) -> HostKey {
@@ -100,7 +100,7 @@ pub struct Host {
     /// Its origins; their index never changes.
     pub origins: Vec<Origin>,
     /// The item being fetched, and the index of its origin.
-    pub leased: Option<(u16, Item)>,
+    pub leased: Option<(u16, Taken)>,
     /// Pages answered, for its budget.
     pub answered: u64,
     /// Changed since the last checkpoint.
@@ -208,8 +208,9 @@ impl Host {
         changes.collect()
     }
 
-    /// This host as its row on disk, right behind [`Host::checkpoint`].
-    pub fn to_row(&self) -> HostRow {
+    /// This host as its row on disk, written by the run that began at `run`, right behind
+    /// [`Host::checkpoint`].
+    pub fn to_row(&self, run: Millis) -> HostRow {
         let origins = self.origins.iter().map(|origin| OriginRow {
             text: origin.text.clone(),
             health: origin.health.clone(),
@@ -219,6 +220,7 @@ impl Host {
             crawl_delay_ms: origin.crawl_delay_ms,
         });
         HostRow {
+            run,
             name: self.name.clone(),
             partition: self.partition,
             pace: self.pace.clone(),
@@ -249,8 +251,8 @@ impl Host {
             answered: row.answered,
             changed: false,
         };
-        if let Some((index, item)) = row.leased {
-            host.origin(index).queue.push(item);
+        if let Some((index, taken)) = row.leased {
+            host.origin(index).queue.put_back(taken);
         }
         host
     }
@@ -259,11 +261,13 @@ impl Host {
 /// A host as it lies in the store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct HostRow {
+    /// Start of the run that wrote it.
+    pub run: Millis,
     name: Box<str>,
     partition: u16,
     pace: HostPace,
     origins: Vec<OriginRow>,
-    leased: Option<(u16, Item)>,
+    leased: Option<(u16, Taken)>,
     answered: u64,
 }
 

@@ -16,6 +16,10 @@ mod host;
 mod item;
 mod lease;
 pub mod log;
+#[cfg(test)]
+mod memory;
+#[cfg(test)]
+mod model_tests;
 mod queue;
 mod record;
 mod row;
@@ -164,6 +168,9 @@ pub trait Frontier: Send {
 
     /// Changes the gaps.
     fn set_pace(&mut self, pace: Pace);
+
+    /// Sets the gaps of hosts that have one of their own, in milliseconds.
+    fn set_host_delays(&mut self, delays: &[(String, u64)]);
 
     /// Changes the budgets.
     fn set_budgets(&mut self, budgets: Budgets) -> Result<()>;

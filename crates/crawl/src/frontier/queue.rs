@@ -37,6 +37,14 @@ pub struct StoredBlock {
     pub items: u32,
 }
 
+/// An item out of its queue, and the time that it was deferred to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// The item.
+    pub item: Item,
+    deferred_to: Option<Millis>,
+}
+
 /// What a checkpoint has to do for one queue.
 #[derive(Debug, Default)]
 pub struct BlockChanges {
@@ -141,6 +149,14 @@ impl Queue {
         in_memory.is_none_or(|place| id.first < *place).then_some(id)
     }
 
+    /// Everything that waits, blocks on disk read by `read`.
+    #[cfg(test)]
+    pub fn items(&self, read: impl Fn(BlockId) -> Vec<Item>) -> Vec<Item> {
+        let memory = self.memory.values().map(|waiting| waiting.item.clone());
+        let memory = memory.chain(self.deferred.values().cloned());
+        memory.chain(self.stored.iter().flat_map(|block| read(block.id))).collect()
+    }
+
     /// Blocks on disk that may hold `place`, the likeliest first.
     pub fn blocks_before(&self, place: Place) -> Vec<BlockId> {
         let before = self.stored.partition_point(|block| block.id.first <= place);
@@ -182,17 +198,26 @@ impl Queue {
         due.or_else(|| self.memory.keys().next()).copied()
     }
 
+    /// Puts an item back as if it had never been taken.
+    pub fn put_back(&mut self, taken: Taken) {
+        match taken.deferred_to {
+            None => self.push(taken.item),
+            Some(at) => _ = self.deferred.insert((at, taken.item.place), taken.item),
+        }
+    }
+
     /// Takes the item at `place`, wherever it is in memory.
-    pub fn take(&mut self, place: Place) -> Option<Item> {
+    pub fn take(&mut self, place: Place) -> Option<Taken> {
         if let Some(waiting) = self.memory.remove(&place) {
             if let Some(block) = waiting.block.and_then(|id| self.loaded.get_mut(&id)) {
                 block.live -= 1;
                 block.changed = true;
             }
-            return Some(waiting.item);
+            return Some(Taken { item: waiting.item, deferred_to: None });
         }
         let key = *self.deferred.keys().find(|(_, at_place)| *at_place == place)?;
-        self.deferred.remove(&key)
+        let item = self.deferred.remove(&key)?;
+        Some(Taken { item, deferred_to: Some(key.0) })
     }
 
     fn stored_after_checkpoint(&self) -> Vec<StoredBlock> {

@@ -73,6 +73,7 @@ impl DiskFrontier {
         let changed = self.state.hosts.iter().filter(|(_, host)| host.changed);
         let mut changed: Vec<HostKey> = changed.map(|(key, _)| *key).collect();
         changed.sort_unstable();
+        let run = self.state.run_started;
         for key in changed {
             let Some(host) = self.state.hosts.get_mut(&key) else { continue };
             let partition = host.partition;
@@ -81,7 +82,7 @@ impl DiskFrontier {
                 changes.write.iter().for_each(|(block, items)| batch.put_block(at(*block), items));
                 changes.remove.iter().for_each(|block| batch.remove_block(at(*block)));
             }
-            batch.put_host(partition, key, &host.to_row());
+            batch.put_host(partition, key, &host.to_row(run));
             host.changed = false;
         }
     }

@@ -216,6 +216,11 @@ impl Frontier for DiskFrontier {
         self.bench.set_pace(pace);
     }
 
+    fn set_host_delays(&mut self, delays: &[(String, u64)]) {
+        self.state.set_host_delays(delays);
+        self.seat_touched();
+    }
+
     fn set_budgets(&mut self, budgets: Budgets) -> Result<()> {
         let before = std::mem::replace(&mut self.budgets, budgets);
         if before.host_pages_max != budgets.host_pages_max {

@@ -88,7 +88,7 @@ impl DiskFrontier {
             None => LogPosition(0),
         };
         let replayed = self.replay(from)?;
-        self.state.replayed();
+        self.state.recovered();
         self.seat_all();
         let resumed = self.state.totals.started.is_some();
         self.record(Record::Started(self.now))?;

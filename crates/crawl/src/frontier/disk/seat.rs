@@ -8,8 +8,9 @@ use super::DiskFrontier;
 use crate::error::Result;
 use crate::frontier::Nameless;
 use crate::frontier::host::{Appetite, Host};
-use crate::frontier::item::Item;
+use crate::frontier::item::{Item, Place};
 use crate::frontier::lease::{Lease, Turn};
+use crate::frontier::queue::Queue;
 
 impl DiskFrontier {
     pub(super) fn seat_all(&mut self) {
@@ -53,7 +54,9 @@ impl DiskFrontier {
         let Some((address, _)) = host.address.filter(|(_, until)| *until > self.now) else {
             self.bench.leave(key);
             host.address = None;
-            let at = host.pace.not_before.max(at);
+            // A look-up is no request to the host: it does not wait for the gap.
+            let gap = host.pace.rule.is_gap();
+            let at = if gap { at } else { host.pace.not_before.max(at) };
             host.nameless_at = Some(at);
             self.nameless.insert((at, key));
             return;
@@ -109,7 +112,7 @@ impl DiskFrontier {
             let host = self.state.hosts.get(&key).filter(|host| host.leased.is_none());
             let Some((index, class)) = host.and_then(Host::given_up_origin) else { continue };
             self.state.load_due_blocks(key)?;
-            let first = |queue: &crate::frontier::queue::Queue| queue.peek(Millis(u64::MAX));
+            let first = |queue: &Queue| queue.peek(Millis(u64::MAX));
             if let Some(item) = self.take(key, index, first) {
                 self.unseat(key);
                 return Ok(Some(self.make_lease(key, item, Turn::GivenUp(class))));
@@ -123,12 +126,13 @@ impl DiskFrontier {
         &mut self,
         key: HostKey,
         index: u16,
-        choose: impl FnOnce(&crate::frontier::queue::Queue) -> Option<crate::frontier::item::Place>,
+        choose: impl FnOnce(&Queue) -> Option<Place>,
     ) -> Option<Item> {
         let host = self.state.hosts.get_mut(&key)?;
         let queue = &mut host.origin(index).queue;
-        let item = choose(queue).and_then(|place| queue.take(place))?;
-        host.leased = Some((index, item.clone()));
+        let taken = choose(queue).and_then(|place| queue.take(place))?;
+        let item = taken.item.clone();
+        host.leased = Some((index, taken));
         Some(item)
     }
 

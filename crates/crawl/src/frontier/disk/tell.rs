@@ -54,8 +54,8 @@ impl DiskFrontier {
     }
 
     fn standing(&self, key: HostKey, host: &Host, now: Millis) -> Standing {
-        if let Some((_, item)) = &host.leased {
-            return Standing::Fetching { url: item.url.to_string() };
+        if let Some((_, taken)) = &host.leased {
+            return Standing::Fetching { url: taken.item.url.to_string() };
         }
         if self.resolving.contains(&key) {
             return Standing::Resolving;
@@ -76,5 +76,27 @@ impl DiskFrontier {
         }
         let given_up = host.origins.iter().find_map(|origin| origin.given_up);
         given_up.map_or(Standing::Idle, |class| Standing::GivenUp { class })
+    }
+
+    /// All that waits, in memory and on disk, what is being fetched included.
+    #[cfg(test)]
+    pub(crate) fn waiting_urls(&self) -> Vec<String> {
+        use crate::frontier::store::BlockKey;
+        let on_disk = self.store.hosts().map(|row| Host::from_row(row.unwrap()));
+        let on_disk = on_disk.filter(|host| !self.state.hosts.contains_key(&host_key(&host.name)));
+        let on_disk: Vec<Host> = on_disk.collect();
+        let mut urls = Vec::new();
+        for host in self.state.hosts.values().chain(&on_disk) {
+            let key = host_key(&host.name);
+            for (origin, queue) in (0..).zip(host.origins.iter().map(|origin| &origin.queue)) {
+                let at = |block| BlockKey { partition: host.partition, host: key, origin, block };
+                let items = queue.items(|block| self.store.block(at(block)).unwrap());
+                assert_eq!(items.len() as u64, queue.len(), "QUEUE-3");
+                urls.extend(items.into_iter().map(|item| item.url.to_string()));
+            }
+            urls.extend(host.leased.iter().map(|(_, taken)| taken.item.url.to_string()));
+        }
+        urls.sort_unstable();
+        urls
     }
 }

@@ -24,7 +24,7 @@ fn limits() -> Limits {
 
 fn next(queue: &mut Queue, now: u64) -> Option<Item> {
     let place = queue.peek(Millis(now))?;
-    queue.take(place)
+    queue.take(place).map(|taken| taken.item)
 }
 
 /// Takes all items in order, loading blocks from `disk` as the frontier would.
@@ -122,6 +122,20 @@ fn an_item_in_a_later_block_is_found_by_its_place() {
     assert_eq!(queue.take(place), None);
     let id = queue.blocks_before(place)[0];
     queue.load(id, disk[&id].clone());
-    assert_eq!(queue.take(place).map(|item| item.place), Some(place));
+    assert_eq!(queue.take(place).map(|taken| taken.item.place), Some(place));
     assert_eq!(queue.len(), 39);
+}
+
+#[test]
+fn what_is_put_back_is_where_it_was() {
+    let mut queue = Queue::default();
+    queue.defer(item(2, 1), Millis(100), &limits());
+    queue.push(item(2, 2));
+    for place in [Place { priority: 2, seq: 1 }, Place { priority: 2, seq: 2 }] {
+        let before = queue.to_row();
+        let taken = queue.take(place).unwrap();
+        queue.put_back(taken);
+        assert_eq!((queue.to_row(), queue.len()), (before, 2));
+    }
+    assert_eq!(queue.peek(Millis(50)), Some(Place { priority: 2, seq: 2 }));
 }

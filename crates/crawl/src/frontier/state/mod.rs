@@ -38,8 +38,10 @@ pub struct State {
     limits: Arc<Limits>,
     /// The gap rules in force.
     pub pace: Pace,
+    /// Gaps of hosts that have one of their own.
+    host_delays: HashMap<String, u64>,
     /// Start of this run: hosts read from disk wait one full gap from then on.
-    run_started: Millis,
+    pub run_started: Millis,
     /// Hosts in memory.
     pub hosts: HashMap<HostKey, Host>,
     /// Pages settled since the last checkpoint.
@@ -59,17 +61,19 @@ pub struct State {
     /// Hosts that came from disk, or whose readiness may have changed, since this was last emptied:
     /// after each record, so at most its hosts.
     pub touched: BTreeSet<HostKey>,
+    recovering: bool,
     changes: u64,
     change_bytes: u64,
 }
 
 impl State {
-    /// The state of a crawl that has not begun, for the run that begins now.
+    /// The state of a crawl that has not begun, to be recovered for the run that begins now.
     pub fn new(store: Arc<Store>, limits: Arc<Limits>, pace: Pace, run_started: Millis) -> Self {
         Self {
             store,
             limits,
             pace,
+            host_delays: HashMap::new(),
             run_started,
             hosts: HashMap::new(),
             pages: HashMap::new(),
@@ -80,6 +84,7 @@ impl State {
             settings: BTreeMap::new(),
             waiting: 0,
             touched: BTreeSet::new(),
+            recovering: true,
             changes: 0,
             change_bytes: 0,
         }
@@ -163,13 +168,24 @@ impl State {
                 Some(row) => self.revive(row),
                 None => {
                     self.totals.hosts += 1;
-                    Host::new(name, partition)
+                    let mut host = Host::new(name, partition);
+                    host.pace.delay_ms = self.host_delays.get(name).copied();
+                    host
                 }
             };
             self.hosts.insert(key, host);
             self.touched.insert(key);
         }
         Ok(self.hosts.get_mut(&key).expect("STATE: the host was just put there"))
+    }
+
+    /// Sets the gaps of hosts that have one of their own.
+    pub fn set_host_delays(&mut self, delays: &[(String, u64)]) {
+        self.host_delays = delays.iter().cloned().collect();
+        for (key, host) in &mut self.hosts {
+            host.pace.delay_ms = self.host_delays.get(&*host.name).copied();
+            self.touched.insert(*key);
+        }
     }
 
     /// A host as it lies on disk, for reports.
@@ -188,17 +204,21 @@ impl State {
         Ok(())
     }
 
-    /// A host read from disk. When it was last asked is not known for certain, so it waits a full gap.
+    /// A host read from disk. If an earlier run wrote it, when it was last asked is not known for
+    /// certain, so it waits a full gap; in recovery not yet, as the log may have more to say of it.
     pub fn revive(&self, row: HostRow) -> Host {
+        let earlier_run = row.run != self.run_started;
         let mut host = Host::from_row(row);
-        if host.pace.last_end.is_none_or(|end| end < self.run_started) {
+        if earlier_run && !self.recovering {
             host.pace.after_restart(self.run_started, &self.pace);
         }
         host
     }
 
-    /// All of the log is applied: hosts that only the log knew wait a full gap too.
-    pub fn replayed(&mut self) {
+    /// All of the log is applied. All hosts in memory wait a full gap, those that only the log knew
+    /// too.
+    pub fn recovered(&mut self) {
+        self.recovering = false;
         for host in self.hosts.values_mut() {
             host.pace.after_restart(self.run_started, &self.pace);
         }

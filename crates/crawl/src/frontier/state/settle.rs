@@ -8,6 +8,7 @@ use super::{ROW_BYTES, State};
 use crate::error::Result;
 use crate::frontier::host::host_key;
 use crate::frontier::item::{Item, Place};
+use crate::frontier::queue::Taken;
 use crate::frontier::record::{Fate, Learnt, Settled};
 use crate::frontier::row::PageRow;
 use crate::frontier::store::BlockKey;
@@ -34,12 +35,13 @@ impl State {
     fn take_leased(&mut self, settled: &Settled) -> Result<Option<Item>> {
         let host = self.host(&settled.host)?;
         host.changed = true;
-        if let Some((_, item)) = host.leased.take_if(|(_, item)| item.place == settled.place) {
-            return Ok(Some(item));
+        let is_it = |(_, taken): &mut (u16, Taken)| taken.item.place == settled.place;
+        if let Some((_, taken)) = host.leased.take_if(is_it) {
+            return Ok(Some(taken.item));
         }
         let index = host.origin_index(&settled.origin);
-        if let Some(item) = host.origin(index).queue.take(settled.place) {
-            return Ok(Some(item));
+        if let Some(taken) = host.origin(index).queue.take(settled.place) {
+            return Ok(Some(taken.item));
         }
         self.take_from_blocks(host_key(&settled.host), index, settled.place)
     }
@@ -56,8 +58,8 @@ impl State {
         for block in queue.blocks_before(place) {
             let items = self.store.block(BlockKey { partition, host: key, origin, block })?;
             queue.load(block, items);
-            if let Some(item) = queue.take(place) {
-                return Ok(Some(item));
+            if let Some(taken) = queue.take(place) {
+                return Ok(Some(taken.item));
             }
         }
         Ok(None)

@@ -1,0 +1,511 @@
+//! The frontier in memory: the model that the one on disk is held against.
+//!
+//! No files, no queues, no bench, no cache: vectors and whole scans, so that it is plainly right. It
+//! keeps the gap of hosts, as that is what the frontier adds to; gaps of addresses and the rate of the
+//! crawl are the bench's, which has a model of its own.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use larm_core::digest::BodyDigest;
+use larm_core::url::CrawlUrl;
+use larm_core::workbench::{End, Health, HostKey, HostPace, Pace};
+use larm_core::{Failure, FailureClass, Limits, Millis};
+
+use super::disk::Sealed;
+use super::host::host_key;
+use super::item::{Errand, Item, Place};
+use super::lease::{Lease, Turn};
+use super::record::{Fate, Learnt};
+use super::row::{PageRow, RobotsRow, Totals};
+use super::status::{FrontierStatus, HostStatus};
+use super::{Budgets, Candidate, Frontier, Nameless, Offered, Positions, Settlement};
+use crate::error::Result;
+use crate::store::SameAs;
+
+/// All that waits, in memory. A clone is what a crash goes back to.
+#[derive(Debug, Clone)]
+pub struct MemoryFrontier {
+    limits: Arc<Limits>,
+    pace: Pace,
+    budgets: Budgets,
+    hosts: BTreeMap<String, MemoryHost>,
+    seen: HashSet<String>,
+    pages: HashMap<String, PageRow>,
+    originals: HashMap<BodyDigest, SameAs>,
+    robots: HashMap<String, RobotsRow>,
+    totals: Totals,
+    next_seq: u64,
+}
+
+#[derive(Debug, Clone, Default)]
+struct MemoryHost {
+    pace: HostPace,
+    address: Option<IpAddr>,
+    resolving: bool,
+    /// In the order in which they were met.
+    origins: Vec<MemoryOrigin>,
+    /// The origin, the time before which it was not to be tried, and the item.
+    leased: Option<(String, Option<Millis>, Item)>,
+    answered: u64,
+}
+
+#[derive(Debug, Clone, Default)]
+struct MemoryOrigin {
+    text: String,
+    health: HostPace,
+    /// Each with the time before which it must not be tried again.
+    items: Vec<(Option<Millis>, Item)>,
+    parked: bool,
+    given_up: Option<FailureClass>,
+    crawl_delay_ms: Option<u64>,
+}
+
+impl MemoryOrigin {
+    /// What comes next at `now`: one whose waiting time is over, else the first in order.
+    fn next(&self, now: Millis, errands_only: bool) -> Option<(Option<Millis>, Place)> {
+        let wanted = self.items.iter().filter(|(_, i)| !errands_only || i.place.priority == 0);
+        let places = || wanted.clone().map(|(after, item)| (*after, item.place));
+        let due = places().filter(|(after, _)| after.is_some_and(|at| at <= now)).min();
+        due.or_else(|| places().filter(|(after, _)| after.is_none()).min())
+    }
+
+    fn take(&mut self, place: Place) -> (Option<Millis>, Item) {
+        let i = self.items.iter().position(|(_, item)| item.place == place).expect("it waits");
+        self.items.remove(i)
+    }
+
+    fn is_healthy(&self, now: Millis) -> bool {
+        self.given_up.is_none() && (self.health.rule.is_gap() || self.health.not_before <= now)
+    }
+}
+
+impl MemoryHost {
+    fn origin(&mut self, text: &str) -> &mut MemoryOrigin {
+        if !self.origins.iter().any(|origin| origin.text == text) {
+            self.origins.push(MemoryOrigin { text: text.to_owned(), ..MemoryOrigin::default() });
+        }
+        self.origins.iter_mut().find(|origin| origin.text == text).expect("it was just added")
+    }
+
+    fn waiting(&self) -> u64 {
+        let queued: usize = self.origins.iter().map(|origin| origin.items.len()).sum();
+        queued as u64 + u64::from(self.leased.is_some())
+    }
+
+    fn next(&self, now: Millis, full: bool) -> Option<(usize, Place)> {
+        let origins = self.origins.iter().enumerate().filter(|(_, origin)| origin.is_healthy(now));
+        let next = origins.filter_map(|(i, origin)| {
+            origin.next(now, origin.parked || full).map(|(_, place)| (place, i))
+        });
+        next.min().map(|(place, i)| (i, place))
+    }
+
+    fn given_up(&self) -> Option<(usize, FailureClass)> {
+        let with_items =
+            |origin: &MemoryOrigin| origin.given_up.filter(|_| !origin.items.is_empty());
+        let origins = self.origins.iter().enumerate();
+        origins.filter_map(|(i, origin)| Some((i, with_items(origin)?))).next()
+    }
+
+    /// Whether anything of it will ever be asked, if nothing else happens.
+    fn has_work(&self, full: bool) -> bool {
+        let origins = self.origins.iter().filter(|origin| origin.given_up.is_none());
+        let mut items = origins.flat_map(|o| o.items.iter().map(move |(_, item)| (o, item)));
+        items.any(|(origin, item)| !(origin.parked || full) || item.place.priority == 0)
+    }
+}
+
+impl MemoryFrontier {
+    /// An empty frontier, to be started.
+    pub fn new(limits: &Arc<Limits>, pace: Pace) -> Self {
+        Self {
+            limits: limits.clone(),
+            pace,
+            budgets: Budgets::default(),
+            hosts: BTreeMap::new(),
+            seen: HashSet::new(),
+            pages: HashMap::new(),
+            originals: HashMap::new(),
+            robots: HashMap::new(),
+            totals: Totals::default(),
+            next_seq: 0,
+        }
+    }
+
+    /// A run begins. Of the one before, leases and look-ups are gone, and all hosts wait a gap.
+    pub fn start(&mut self, pace: Pace, now: Millis) {
+        self.totals.started.get_or_insert(now);
+        self.pace = pace;
+        self.budgets = Budgets::default();
+        for host in self.hosts.values_mut() {
+            host.address = None;
+            host.resolving = false;
+            if let Some((origin, after, item)) = host.leased.take() {
+                host.origin(&origin).items.push((after, item));
+            }
+            host.pace.after_restart(now, &pace);
+        }
+    }
+
+    /// All that waits, what is being fetched included.
+    pub fn waiting_urls(&self) -> Vec<String> {
+        let items = |host: &MemoryHost| {
+            let queued = host.origins.iter().flat_map(|origin| &origin.items);
+            let queued: Vec<String> = queued.map(|(_, item)| item.url.to_string()).collect();
+            let leased = host.leased.iter().map(|(_, _, item)| item.url.to_string());
+            queued.into_iter().chain(leased).collect::<Vec<_>>()
+        };
+        let mut urls: Vec<String> = self.hosts.values().flat_map(items).collect();
+        urls.sort_unstable();
+        urls
+    }
+
+    /// Hosts that could be leased now.
+    pub fn ready_hosts(&self, now: Millis) -> Vec<String> {
+        let hosts = self.hosts.iter().filter(|(_, host)| self.may_lease(host, now));
+        hosts.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The lease that this host would get now.
+    pub fn lease_host(&mut self, name: &str, now: Millis) -> Option<Lease> {
+        let host = self.hosts.get(name)?;
+        if !self.may_lease(host, now) {
+            return None;
+        }
+        let (origin, place, turn) = match host.given_up() {
+            Some((i, class)) => {
+                let (_, place) = host.origins[i].next(Millis(u64::MAX), false)?;
+                (i, place, Turn::GivenUp(class))
+            }
+            None => {
+                let (i, place) = host.next(now, self.is_full(host))?;
+                (i, place, Turn::Ask(host.address?))
+            }
+        };
+        let host = self.hosts.get_mut(name)?;
+        let (after, item) = host.origins[origin].take(place);
+        host.leased = Some((host.origins[origin].text.clone(), after, item.clone()));
+        let url = CrawlUrl::from_canonical(&item.url).expect("it was one");
+        Some(Lease { host: host_key(name), url, item, turn })
+    }
+
+    /// Takes note that somebody looks up this host's name. Whether there is a reason to.
+    pub fn look_up(&mut self, name: &str, now: Millis) -> bool {
+        let full = self.hosts.get(name).is_some_and(|host| self.is_full(host));
+        let Some(host) = self.hosts.get_mut(name) else { return false };
+        let reason = host.leased.is_none()
+            && !host.resolving
+            && (host.pace.rule.is_gap() || host.pace.not_before <= now)
+            && host.next(now, full).is_some();
+        host.address = None;
+        host.resolving = true;
+        reason
+    }
+
+    fn may_lease(&self, host: &MemoryHost, now: Millis) -> bool {
+        let may_ask = !self.is_spent()
+            && !host.resolving
+            && host.address.is_some()
+            && host.pace.due(&self.pace).0 <= now
+            && host.next(now, self.is_full(host)).is_some();
+        host.leased.is_none() && (host.given_up().is_some() || may_ask)
+    }
+
+    fn is_full(&self, host: &MemoryHost) -> bool {
+        self.budgets.host_pages_max.is_some_and(|max| host.answered >= max)
+    }
+
+    fn is_spent(&self) -> bool {
+        let leased = self.hosts.values().filter_map(|host| host.leased.as_ref());
+        let leased = leased.filter(|(_, _, item)| item.errand.counts()).count() as u64;
+        self.budgets.pages_max.is_some_and(|max| self.totals.answered + leased >= max)
+    }
+
+    fn reject(&mut self, filter: &str, count: u32) {
+        *self.totals.rejected.entry(filter.to_owned()).or_default() += u64::from(count);
+    }
+
+    /// The limit that keeps a URL out.
+    fn refusal(&self, url: &CrawlUrl, ahead: u64) -> Option<&'static str> {
+        let host = self.hosts.get(url.host())?;
+        if host.waiting() + ahead >= self.limits.host_urls_max {
+            return Some("host-full");
+        }
+        let known = host.origins.iter().any(|origin| origin.text == url.origin());
+        let full = host.origins.len() as u64 >= self.limits.host_origins_max;
+        (full && !known).then_some("host-origins")
+    }
+
+    fn sift(&mut self, candidates: Vec<Candidate>) -> (Vec<Candidate>, Offered, bool) {
+        let mut offered = Offered::default();
+        let mut accepted: Vec<Candidate> = Vec::new();
+        let mut errand_refused = false;
+        for candidate in candidates {
+            let is_robots = matches!(candidate.errand, Errand::Robots { .. });
+            if !is_robots && !self.seen.insert(candidate.url.to_string()) {
+                offered.seen += 1;
+                continue;
+            }
+            let same_host = |other: &&Candidate| other.url.host() == candidate.url.host();
+            let ahead = accepted.iter().filter(same_host).count() as u64;
+            if let Some(limit) = self.refusal(&candidate.url, ahead) {
+                offered.full += 1;
+                errand_refused |= is_robots;
+                self.reject(limit, 1);
+            } else {
+                offered.new += 1;
+                accepted.push(candidate);
+            }
+        }
+        (accepted, offered, errand_refused)
+    }
+
+    fn enqueue(&mut self, candidate: Candidate) {
+        let priority = Place::breadth_first(&candidate.errand, candidate.depth);
+        let item = Item {
+            url: candidate.url.as_str().into(),
+            depth: candidate.depth,
+            via: candidate.via,
+            parent: candidate.parent,
+            redirects: candidate.redirects,
+            tries: 0,
+            errand: candidate.errand,
+            place: Place { priority, seq: self.next_seq },
+        };
+        self.next_seq += 1;
+        self.totals.known += u64::from(item.errand.counts());
+        if !self.hosts.contains_key(candidate.url.host()) {
+            self.totals.hosts += 1;
+        }
+        let host = self.hosts.entry(candidate.url.host().to_owned()).or_default();
+        host.origin(candidate.url.origin()).items.push((None, item));
+    }
+
+    fn learn(&mut self, learnt: Learnt, at: Millis) {
+        let (pace, limits) = (self.pace, self.limits.clone());
+        let origin = match &learnt {
+            Learnt::Rules { row, .. } => row.origin.clone(),
+            Learnt::Elsewhere { origin } | Learnt::Unreachable { origin, .. } => origin.clone(),
+        };
+        let url = CrawlUrl::from_canonical(&format!("{origin}/")).expect("an origin");
+        let host = self.hosts.entry(url.host().to_owned()).or_default();
+        let origin = host.origin(&origin);
+        origin.parked = matches!(learnt, Learnt::Elsewhere { .. });
+        match learnt {
+            Learnt::Rules { row, crawl_delay_ms } => {
+                origin.crawl_delay_ms = crawl_delay_ms.filter(|d| *d <= limits.crawl_delay_ms_max);
+                if origin.crawl_delay_ms != crawl_delay_ms {
+                    origin.given_up = Some(FailureClass::CrawlDelayTooLong);
+                }
+                host.pace.crawl_delay_ms =
+                    host.origins.iter().filter_map(|origin| origin.crawl_delay_ms).max();
+                self.totals.robots += 1;
+                self.robots.insert(row.origin.to_string(), row);
+            }
+            Learnt::Elsewhere { .. } => {}
+            Learnt::Unreachable { retry_after_ms, .. } => {
+                let end = End::Failed { class: FailureClass::RobotsUnreachable, retry_after_ms };
+                if let Health::GivenUp(class) = origin.health.end(end, at, &pace, &limits) {
+                    origin.given_up = Some(class);
+                }
+            }
+        }
+    }
+
+    fn decide(&mut self, name: &str, origin: &str, fate: Fate, mut item: Item) {
+        let deferred_max = self.limits.host_urls_memory_max;
+        let host = self.hosts.get_mut(name).expect("it was leased");
+        match fate {
+            Fate::Errand => {}
+            Fate::Back => host.origin(origin).items.push((None, item)),
+            Fate::Again(at) => {
+                self.totals.retries += 1;
+                item.tries += 1;
+                let items = &mut host.origin(origin).items;
+                let deferred = items.iter().filter(|(after, _)| after.is_some()).count() as u64;
+                items.push((Some(at).filter(|_| deferred < deferred_max), item));
+            }
+            Fate::Done(row) => {
+                let answered = u64::from(item.errand.counts() && row.outcome.answered());
+                host.answered += answered;
+                self.totals.answered += answered;
+                self.totals.count(&row);
+                if let (Some(digest), Some(payload_digest), None) =
+                    (row.digest, row.payload_digest, &row.same_as)
+                {
+                    let first = SameAs { url: row.url.to_string(), at: row.at, payload_digest };
+                    self.originals.entry(digest).or_insert(first);
+                }
+                self.pages.insert(row.url.to_string(), *row);
+            }
+        }
+    }
+}
+
+impl Frontier for MemoryFrontier {
+    fn offer(&mut self, candidates: Vec<Candidate>) -> Result<Offered> {
+        let (accepted, offered, _) = self.sift(candidates);
+        accepted.into_iter().for_each(|candidate| self.enqueue(candidate));
+        Ok(offered)
+    }
+
+    fn lease(&mut self, now: Millis) -> Result<Option<Lease>> {
+        let first = self.ready_hosts(now).into_iter().next();
+        Ok(first.and_then(|name| self.lease_host(&name, now)))
+    }
+
+    fn sent(&mut self, _: HostKey, _: Millis) {}
+
+    fn settle(&mut self, lease: Lease, settlement: Settlement) -> Result<Offered> {
+        let (pace, limits) = (self.pace, self.limits.clone());
+        let (accepted, offered, errand_refused) = self.sift(settlement.offers);
+        let name = lease.url().host().to_owned();
+        let host = self.hosts.get_mut(&name).expect("it was leased");
+        let (origin, _, item) = host.leased.take().expect("it was leased");
+        let gap = match settlement.end {
+            End::Failed { .. } => End::Answered { response_ms: host.pace.response_ms },
+            end => end,
+        };
+        host.pace.end(gap, settlement.at, &pace, &limits);
+        let at_origin = host.origin(&origin);
+        if let Health::GivenUp(class) =
+            at_origin.health.end(settlement.end, settlement.at, &pace, &limits)
+        {
+            at_origin.given_up = Some(class);
+        }
+        let waited_for = match (&settlement.robots, &item.errand, &settlement.fate) {
+            (Some(Learnt::Elsewhere { origin }), ..) if errand_refused => Some(origin.clone()),
+            (None, Errand::Robots { origin, .. }, Fate::Done(_) | Fate::Errand) => {
+                Some(origin.clone())
+            }
+            _ => None,
+        };
+        self.totals.links += u64::from(settlement.links);
+        settlement.rejected.iter().for_each(|(filter, count)| self.reject(filter, *count));
+        self.decide(&name, &origin, settlement.fate, item);
+        let lost = waited_for.map(|origin| Learnt::Unreachable { origin, retry_after_ms: None });
+        if let Some(learnt) = lost.or(settlement.robots) {
+            self.learn(learnt, settlement.at);
+        }
+        accepted.into_iter().for_each(|candidate| self.enqueue(candidate));
+        Ok(offered)
+    }
+
+    fn next_due(&self, now: Millis) -> Option<Millis> {
+        (!self.ready_hosts(now).is_empty()).then_some(now)
+    }
+
+    fn nameless(&mut self, now: Millis) -> Option<Nameless> {
+        let names: Vec<String> = self.hosts.keys().cloned().collect();
+        let name = names.into_iter().find(|name| {
+            let unknown = self.hosts[name].address.is_none() && !self.hosts[name].resolving;
+            unknown && self.clone().look_up(name, now)
+        })?;
+        self.look_up(&name, now);
+        Some(Nameless { host: host_key(&name), name: name.into(), port: 80 })
+    }
+
+    fn named(
+        &mut self,
+        key: HostKey,
+        answer: Result<(IpAddr, u64), Failure>,
+        now: Millis,
+    ) -> Result<()> {
+        let (pace, limits) = (self.pace, self.limits.clone());
+        let (_, host) =
+            self.hosts.iter_mut().find(|(name, _)| host_key(name) == key).expect("it was asked");
+        host.resolving = false;
+        match answer {
+            Ok((address, _)) => host.address = Some(address),
+            Err(Failure { class, .. }) => {
+                let end = End::Failed { class, retry_after_ms: None };
+                if let Health::GivenUp(class) = host.pace.end(end, now, &pace, &limits) {
+                    host.origins.iter_mut().for_each(|o| _ = o.given_up.get_or_insert(class));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        let mut hosts = self.hosts.values();
+        let busy = |host: &MemoryHost| {
+            host.leased.is_some() || host.resolving || host.given_up().is_some()
+        };
+        let spent = self.budgets.pages_max.is_some_and(|max| self.totals.answered >= max);
+        !hosts.any(|host| busy(host) || !spent && host.has_work(self.is_full(host)))
+    }
+
+    fn changed(&mut self, _: &str, _: &str, _: Millis) -> Result<()> {
+        Ok(())
+    }
+
+    fn set_pace(&mut self, pace: Pace) {
+        self.pace = pace;
+    }
+
+    /// The model knows one gap for all: those of single hosts are tried against a real web.
+    fn set_host_delays(&mut self, _: &[(String, u64)]) {}
+
+    fn set_budgets(&mut self, budgets: Budgets) -> Result<()> {
+        self.budgets = budgets;
+        Ok(())
+    }
+
+    fn page(&self, url: &CrawlUrl) -> Result<Option<PageRow>> {
+        Ok(self.pages.get(url.as_str()).cloned())
+    }
+
+    fn knows(&self, url: &CrawlUrl) -> Result<bool> {
+        Ok(self.seen.contains(url.as_str()))
+    }
+
+    fn original(&self, digest: &BodyDigest) -> Result<Option<SameAs>> {
+        Ok(self.originals.get(digest).cloned())
+    }
+
+    fn robots(&self, origin: &str) -> Result<Option<RobotsRow>> {
+        Ok(self.robots.get(origin).cloned())
+    }
+
+    fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    fn waiting(&self) -> u64 {
+        self.hosts.values().map(MemoryHost::waiting).sum()
+    }
+
+    fn worked(&mut self, ms: u64) -> Result<()> {
+        self.totals.active_ms += ms;
+        Ok(())
+    }
+
+    fn seal(&mut self, _: Positions) -> Result<Option<Sealed>> {
+        Ok(None)
+    }
+
+    fn wants_checkpoint(&self, _: Millis) -> bool {
+        false
+    }
+
+    fn checkpoint(&mut self, _: Millis) -> Result<()> {
+        Ok(())
+    }
+
+    fn status(&self, _: Millis, _: usize) -> FrontierStatus {
+        FrontierStatus {
+            totals: self.totals.clone(),
+            waiting: self.waiting(),
+            leased: self.hosts.values().filter(|host| host.leased.is_some()).count() as u64,
+            hosts_waiting: self.hosts.values().filter(|host| host.waiting() > 0).count() as u64,
+            hosts: Vec::new(),
+        }
+    }
+
+    fn host_status(&self, _: &str, _: Millis) -> Option<HostStatus> {
+        None
+    }
+}
