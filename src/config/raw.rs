@@ -22,7 +22,7 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<String>,
 
-    /// Directory of the crawl [default: ./<host of the first URL>.larm]
+    /// Directory of the crawl [default: ./HOST.larm, of the first URL]
     #[arg(short, long, value_name = "DIR", help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<PathBuf>,

@@ -157,3 +157,14 @@ fn without_a_word_about_speed_it_is_one_request_a_second() {
     assert_polite(&world, second);
     assert_perfect(&world.audit());
 }
+
+#[test]
+fn a_delay_of_its_own_holds_for_a_host() {
+    let world = World::new(WebPlan { hosts: 2, pages_per_host: 4, ..WebPlan::default() });
+    let slow = "127.1.0.2".to_owned();
+    let host_delays = vec![(slow.clone(), 400)];
+    crawl(Plan { host_delays, ..world.plan() });
+    assert_perfect(&world.audit());
+    let gap_ms = world.audit().gaps.hosts[&slow] / 1_000;
+    assert!(gap_ms >= 400, "{slow} was asked again after {gap_ms} ms");
+}

@@ -170,15 +170,16 @@ async fn carry_out(handle: &Handle, request: Request) -> Value {
             serde_json::to_value(handle.status(hosts.min(1_000))).map_err(|error| error.to_string())
         }
         Request::Why { url } => why(handle, &url),
-        Request::Pause => done(handle.pause()),
-        Request::Resume => done(handle.resume()),
-        Request::Stop => done(handle.stop()),
+        Request::Pause => steer(handle, Handle::pause),
+        Request::Resume => steer(handle, Handle::resume),
+        Request::Stop => steer(handle, Handle::stop),
         Request::Set { key, value } => set(handle, &key, &value).await,
     };
     result.unwrap_or_else(|error| json!({ "error": error }))
 }
 
-fn done((): ()) -> Result<Value, String> {
+fn steer(handle: &Handle, command: impl FnOnce(&Handle)) -> Result<Value, String> {
+    command(handle);
     Ok(json!({"ok": true}))
 }
 

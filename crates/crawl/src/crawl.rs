@@ -170,7 +170,7 @@ impl Assembly {
         offer_seeds(&shared, &self.crawl.plan)?;
         let handle = Handle { shared, commands };
         let run = Run { plan: self.crawl.plan, engine, writer, directory: self.directory };
-        Ok(Running { handle, task: in_background(run.finish()), resumed })
+        Ok(Running { handle, task: in_background(run.until_its_end()), resumed })
     }
 
     fn sinks(&mut self) -> Result<Vec<Box<dyn Sink>>> {
@@ -283,7 +283,7 @@ struct Run {
 }
 
 impl Run {
-    async fn finish(self) -> Result<Summary> {
+    async fn until_its_end(self) -> Result<Summary> {
         let shared = self.engine.shared.clone();
         let dir = self.directory.path().to_owned();
         let seeds = (self.plan.seeds.len() + self.plan.sitemaps.len()) as u64;

@@ -1,7 +1,7 @@
 //! The steps of the line: what [`pipeline`](crate::pipeline) calls, one function per step.
 //!
-//! Here are the steps up to the parsed page; [`links`] judges where it leads, [`visit`] puts together
-//! what the sinks see, [`settle`] ends the lease.
+//! Here are the steps up to the parsed page; `links` judges where it leads, `visit` puts together
+//! what the sinks see, `settle` ends the lease.
 
 mod links;
 mod settle;
