@@ -5,11 +5,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use larm_core::url::CrawlUrl;
-use larm_testsite::{Audit, Features, WebPlan, audit};
+use larm_core::workbench::Pace;
+use larm_testsite::{Audit, Features, WebPlan};
 
 use crate::kept::Kept;
 use crate::larm::{Larm, said};
-use crate::politeness::SLACK_MS;
+use crate::politeness::{hasty, rushed};
 use crate::world::{World, assert_harmless, assert_none, assert_perfect};
 
 /// A small generator of instants: the same seed, the same kills.
@@ -94,9 +95,9 @@ fn across_kills_no_host_is_asked_before_its_delay_is_over() {
     kill_repeatedly(&larm, &world.dir(), 6);
     let last = larm.run(&world.dir());
     assert!(last.status.success(), "{}", said(&last));
-    let due = audit::Pace { host_ms: 400, address_ms: 250, slack_ms: SLACK_MS };
-    let hasty = audit::hasty(&world.site.truth(), &world.site.requests(), due);
-    assert_none("requests that came too soon", hasty);
+    let pace = Pace { delay_ms: 400, ..Pace::default() };
+    assert_none("requests that came too soon", hasty(&world, pace));
+    assert_none("addresses asked too fast", rushed(&world.site.requests(), pace));
     assert_none("missing", world.audit().coverage.missing);
     assert_all_kept(&world, &world.dir());
 }

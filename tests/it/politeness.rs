@@ -3,8 +3,11 @@
 //! Judged by the web's own log, robots.txt and redirects included. The gap of a host is measured from
 //! before the last bytes of an answer left the server to after the next head was read, so it never
 //! looks shorter than it was for the client, and needs no slack. Starts at one address are stamped when
-//! a request has been read: if the first of two is read late, their distance looks shorter than it was.
-//! With a test on every core of a busy machine that was up to 75 milliseconds; hence [`SLACK_MS`].
+//! a request has been read, which on a busy machine may be long after it was sent: the distance of two
+//! of them says little, and so the gap of an address is judged over all of its requests.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use larm_core::workbench::Pace;
 use larm_crawl::{Plan, Summary};
@@ -12,8 +15,8 @@ use larm_testsite::{Features, Request, WebPlan, audit};
 
 use crate::world::{World, assert_harmless, assert_none, assert_perfect, crawl};
 
-/// What the server's own delay in reading may take off the gap of an address.
-pub const SLACK_MS: u64 = 120;
+/// How late the server may have read the first request of an address.
+const LATE_MS: u64 = 500;
 
 fn paced(world: &World, pace: Pace) -> Plan {
     Plan { pace, ..world.plan() }
@@ -22,6 +25,7 @@ fn paced(world: &World, pace: Pace) -> Plan {
 #[track_caller]
 fn assert_polite(world: &World, pace: Pace) {
     assert_none("requests that came too soon", hasty(world, pace));
+    assert_none("addresses asked too fast", rushed(&world.site.requests(), pace));
     let most = audit::concurrency(&world.site.requests());
     let crowded = most.hosts.iter().filter(|(_, most)| most.requests > 1 || most.connections > 1);
     assert_none("hosts with two requests or connections at a time", crowded);
@@ -31,10 +35,25 @@ fn assert_polite(world: &World, pace: Pace) {
     assert_harmless(&world.audit());
 }
 
-fn hasty(world: &World, pace: Pace) -> Vec<audit::Hasty> {
-    let due =
-        audit::Pace { host_ms: pace.delay_ms, address_ms: pace.address_gap_ms, slack_ms: SLACK_MS };
+/// Requests that came too soon after the last answer of their host.
+pub fn hasty(world: &World, pace: Pace) -> Vec<audit::Hasty> {
+    let due = audit::Pace { host_ms: pace.delay_ms, address_ms: 0, slack_ms: 0 };
     audit::hasty(&world.site.truth(), &world.site.requests(), due)
+}
+
+/// Addresses that got more requests than fit into the time from the first to the last of them.
+pub fn rushed(requests: &[Request], pace: Pace) -> Vec<String> {
+    let mut starts: BTreeMap<IpAddr, Vec<u64>> = BTreeMap::new();
+    for request in requests {
+        starts.entry(request.address).or_default().push(request.start_us / 1_000);
+    }
+    let rushed = starts.into_iter().filter_map(|(address, starts)| {
+        let took = starts.iter().max()? - starts.iter().min()?;
+        let due = (starts.len() as u64 - 1) * pace.address_gap_ms;
+        let requests = starts.len();
+        (took + LATE_MS < due).then(|| format!("{address}: {requests} requests in {took} ms"))
+    });
+    rushed.collect()
 }
 
 fn robots_requests(requests: &[Request]) -> usize {
@@ -95,7 +114,7 @@ fn redirects_retries_and_odd_robots_files_are_paced_like_everything_else() {
         features,
         ..WebPlan::default()
     });
-    let pace = Pace { delay_ms: 100, address_gap_ms: 200, ..Pace::default() };
+    let pace = Pace { delay_ms: 50, address_gap_ms: 100, ..Pace::default() };
     let summary: Summary = crawl(paced(&world, pace));
     assert_polite(&world, pace);
     assert_perfect(&world.audit());
@@ -137,4 +156,15 @@ fn without_a_word_about_speed_it_is_one_request_a_second() {
     let second = Pace { delay_ms: 1_000, address_gap_ms: 250, ..Pace::default() };
     assert_polite(&world, second);
     assert_perfect(&world.audit());
+}
+
+#[test]
+fn a_delay_of_its_own_holds_for_a_host() {
+    let world = World::new(WebPlan { hosts: 2, pages_per_host: 4, ..WebPlan::default() });
+    let slow = "127.1.0.2".to_owned();
+    let host_delays = vec![(slow.clone(), 400)];
+    crawl(Plan { host_delays, ..world.plan() });
+    assert_perfect(&world.audit());
+    let gap_ms = world.audit().gaps.hosts[&slow] / 1_000;
+    assert!(gap_ms >= 400, "{slow} was asked again after {gap_ms} ms");
 }
