@@ -295,8 +295,11 @@ impl Frontier for MemoryFrontier {
         };
         host.pace.end(gap, settlement.at, &pace, &limits);
         let at_origin = host.origin(&origin);
-        if let Health::GivenUp(class) =
-            at_origin.health.end(settlement.end, settlement.at, &pace, &limits)
+        let elsewhere = matches!(settlement.robots, Some(Learnt::Elsewhere { .. }));
+        let says_nothing_yet = elsewhere && !errand_refused;
+        if !says_nothing_yet
+            && let Health::GivenUp(class) =
+                at_origin.health.end(settlement.end, settlement.at, &pace, &limits)
         {
             at_origin.given_up = Some(class);
         }
