@@ -146,7 +146,7 @@ impl Store {
         let found = self.read(&self.blocks, &key.bytes())?;
         found.ok_or_else(|| Error::Store {
             path: self.path.clone(),
-            what: format!("a block of waiting URLs is missing ({key:?}); run `larm rebuild`"),
+            what: format!("a block of waiting URLs is missing ({key:?})"),
         })
     }
 

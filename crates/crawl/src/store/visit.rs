@@ -196,7 +196,7 @@ pub struct LinkFact {
     pub text: String,
     /// The `rel` attribute.
     pub rel: String,
-    /// `new`, `seen`, or the reason of the filter that said no.
+    /// `ok`, or the reason of the filter that said no.
     pub verdict: String,
 }
 
