@@ -12,7 +12,7 @@ use std::sync::Arc;
 use larm_core::scope::{Filter, Subject, Verdict};
 use larm_core::url::{UrlRules, seed};
 use larm_core::workbench::Pace;
-use larm_crawl::store::{Encoded, Encoder, Kept, Position};
+use larm_crawl::store::{Encoded, Encoder, Flushed, Kept, Position};
 use larm_crawl::{Crawl, Error, Plan, Result, Sink, Visit};
 use larm_testsite::{TestSite, WebPlan};
 
@@ -45,9 +45,10 @@ impl Sink for CsvSink {
         self.1.write_all(&line.bytes).map_err(Error::io(&self.0))
     }
 
-    fn sync(&mut self) -> Result<Position> {
+    fn flush(&mut self) -> Result<Flushed> {
         let synced = self.1.sync_data().and_then(|()| self.1.stream_position());
-        Ok(Position { file: 0, offset: synced.map_err(Error::io(&self.0))? })
+        let offset = synced.map_err(Error::io(&self.0))?;
+        Ok(Position { file: 0, offset }.into())
     }
 
     fn recover(&mut self, position: Option<Position>) -> Result<()> {
@@ -57,7 +58,7 @@ impl Sink for CsvSink {
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.sync().map(drop)
+        self.flush().map(drop)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use larm_core::scope::{Filter, Subject, Verdict};
-use larm_crawl::store::{CallSink, Encoded, Encoder, Kept as Places, Position};
+use larm_crawl::store::{CallSink, Encoded, Encoder, Flushed, Kept as Places, Position};
 use larm_crawl::{Crawl, Error, Keep, Result, Sink, Visit};
 use larm_testsite::{Features, WebPlan};
 use tokio::sync::Semaphore;
@@ -158,8 +158,8 @@ impl Sink for Small {
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<Position> {
-        Ok(Position::default())
+    fn flush(&mut self) -> Result<Flushed> {
+        Ok(Flushed::default())
     }
 
     fn recover(&mut self, _: Option<Position>) -> Result<()> {

@@ -163,10 +163,10 @@ limits! {
     body_decoded_bytes_max = 60_000_000, ceiling 64 * GIB, "decoding stops, with a note", "fetch.decoded_truncated";
     #[doc = "How many times larger than sent a decoded body may be (beyond its first MiB)."]
     body_ratio_max = 100, ceiling 10_000, "decoding stops, with a note", "fetch.ratio_truncated";
-    #[doc = "Bytes of one body held in memory before it needs a place among the large ones."]
+    #[doc = "Bytes of one body before it needs a place among the large ones."]
     body_small_bytes_max = 256 * KIB, ceiling 64 * MIB, "the fetch waits for a place", "fetch.large_waits";
-    #[doc = "Bytes of all large bodies in flight."]
-    bodies_bytes_max = 64 * MIB, ceiling 64 * GIB, "further large bodies wait", "fetch.large_waits";
+    #[doc = "Bytes of all bodies in flight, until they are written."]
+    bodies_bytes_max = 64 * MIB, ceiling 64 * GIB, "further bodies wait, and leasing with them", "fetch.large_waits";
     #[doc = "Bytes of a response's header block."]
     header_bytes_max = 64 * KIB, ceiling MIB, "the fetch fails: protocol", "failed.protocol";
     #[doc = "Header fields of a response."]

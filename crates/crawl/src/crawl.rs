@@ -240,14 +240,8 @@ impl Assembly {
     }
 
     fn writer(&self, shared: &Arc<Shared>, chain: Chain, inbox: mpsc::Receiver<Job>) -> Writer {
-        Writer {
-            chain,
-            frontier: shared.frontier.clone(),
-            inbox,
-            wake: shared.wake.clone(),
-            limits: self.limits.clone(),
-            clock: self.clock,
-        }
+        let (frontier, wake) = (shared.frontier.clone(), shared.wake.clone());
+        Writer::new(chain, frontier, inbox, wake, self.limits.clone(), self.clock)
     }
 
     fn engine(

@@ -81,6 +81,11 @@ impl Address {
         self.unsent -= 1;
     }
 
+    /// Whether a host stands in its line.
+    pub(super) fn has_idle(&self) -> bool {
+        !self.idle.is_empty()
+    }
+
     pub(super) fn release(&mut self) {
         debug_assert!(self.leased > self.unsent, "a lease is released once, sent or given back");
         self.leased -= 1;

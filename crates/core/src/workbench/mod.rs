@@ -200,15 +200,22 @@ impl Workbench {
 
     /// The request of a leased host went out: the gap of its address runs from here. Until this or
     /// `settle`, no other host of the address is leased, so that two requests never arrive closer
-    /// than the gap (PACE-2).
-    pub fn sent(&mut self, host: HostKey, at: Millis) {
+    /// than the gap (PACE-2). Says whether one is waiting for that.
+    pub fn sent(&mut self, host: HostKey, at: Millis) -> bool {
         let seat = self.seats.get_mut(&host).expect("only a leased host sends");
         assert!(seat.is_leased(), "only a leased host sends, {host:?} is idle");
         let first = seat.state == State::Leased;
         seat.state = State::Sent;
+        let mut others_wait = false;
         self.addresses.change(seat.address, &self.pace, |line| {
-            if first { line.send(at) } else { line.touch(at) }
+            if first {
+                line.send(at)
+            } else {
+                line.touch(at)
+            }
+            others_wait = line.has_idle();
         });
+        others_wait
     }
 
     /// Ends a lease. The host is off the bench afterwards; who has more work for it lets it enter

@@ -1,8 +1,8 @@
 //! Reading a body onto the tape, within bytes, time and memory (step 7 of the line).
 //!
-//! What is free is read first; beyond that a body needs a place among the large ones. Waiting for that
-//! place is our own doing, so the deadline moves by as much. Reading stops, it never fails: why it
-//! stopped is part of the result.
+//! A body is read as far as its reservation covers it; then that has to grow. Waiting for memory is our
+//! own doing, so the deadline moves by as much. Reading stops, it never fails: why it stopped is part of
+//! the result.
 
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -19,13 +19,13 @@ use crate::clock::Clock;
 pub(super) struct Reading {
     /// What stopped it before HTTP's end of the body, if anything did.
     pub stopped: Option<Truncated>,
-    pub reservation: Option<Reservation>,
+    pub reservation: Reservation,
 }
 
 impl Reading {
     /// A body that nobody asked for.
     pub fn unwanted() -> Self {
-        Self { stopped: Some(Truncated::Unwanted), reservation: None }
+        Self { stopped: Some(Truncated::Unwanted), reservation: Reservation::default() }
     }
 }
 
@@ -52,22 +52,26 @@ enum Progress {
 impl BodyReader<'_, '_> {
     /// Reads until the body ends, or something ends the reading.
     pub async fn read(mut self, mut body: Incoming, budget: &Budget) -> Reading {
-        let free = self.limits.body_small_bytes_max.min(self.limits.body_bytes_max);
-        let mut progress = self.read_up_to(free, &mut body).await;
-        let mut reservation = None;
-        if matches!(progress, Progress::Full) && free < self.limits.body_bytes_max {
-            let before = self.clock.now();
-            reservation = Some(budget.reserve().await);
-            self.deadline = self.deadline.after(self.clock.now().since(before));
-            progress = self.read_up_to(self.limits.body_bytes_max, &mut body).await;
-        }
-        let stopped = match progress {
-            Progress::Ended => None,
-            Progress::Full => Some(Truncated::Length),
-            Progress::Broken => Some(Truncated::Disconnect),
-            Progress::Late => Some(Truncated::Time),
+        let mut reservation = Reservation::default();
+        let stopped = loop {
+            self.cover_more(&mut reservation, budget).await;
+            match self.read_up_to(reservation.bytes(), &mut body).await {
+                Progress::Full if reservation.bytes() < self.limits.body_bytes_max => {}
+                Progress::Ended => break None,
+                Progress::Full => break Some(Truncated::Length),
+                Progress::Broken => break Some(Truncated::Disconnect),
+                Progress::Late => break Some(Truncated::Time),
+            }
         };
         Reading { stopped, reservation }
+    }
+
+    async fn cover_more(&mut self, reservation: &mut Reservation, budget: &Budget) {
+        if !budget.try_grow(reservation) {
+            let before = self.clock.now();
+            budget.take_large_place(reservation).await;
+            self.deadline = self.deadline.after(self.clock.now().since(before));
+        }
     }
 
     async fn read_up_to(&mut self, body_bytes_max: u64, body: &mut Incoming) -> Progress {

@@ -7,6 +7,7 @@
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -17,6 +18,7 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use larm_core::{Failure, Limits, Millis};
 
+use super::buffer::Buffers;
 use super::dial::Duplex;
 use super::failure;
 use super::tee::{SharedTape, Tee};
@@ -41,10 +43,11 @@ impl Connection {
     /// Speaks HTTP/1.1 over `stream`, with the limits on headers.
     pub async fn open(
         stream: Box<dyn Duplex>,
+        buffers: Arc<Buffers>,
         limits: &Limits,
         clock: Clock,
     ) -> Result<Box<Self>, Failure> {
-        let tape = SharedTape::default();
+        let tape = SharedTape::new(buffers);
         let stream = TokioIo::new(Tee::new(stream, tape.clone(), clock));
         let (requests, traffic) =
             options(limits).handshake(stream).await.map_err(|error| failure::answering(&error))?;

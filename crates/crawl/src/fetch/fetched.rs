@@ -37,8 +37,8 @@ pub struct Fetched {
     pub truncated: Option<Truncated>,
     /// Oddities worth a line in the log.
     pub notes: Vec<&'static str>,
-    /// A large body's place in memory, held for as long as the body is.
-    pub reservation: Option<Reservation>,
+    /// The body's place in memory, held for as long as the body is.
+    pub reservation: Reservation,
 }
 
 /// Why a body was cut. The words are those of `WARC-Truncated` (WARC 1.1 section 5.13) where it has one.
@@ -77,10 +77,10 @@ impl Fetched {
         self.headers.get(name).and_then(|value| std::str::from_utf8(value.as_bytes()).ok())
     }
 
-    /// Parts the response from a large body's place in memory, so that the place can be held for as
-    /// long as anything made of the bytes lives.
-    pub fn split_reservation(mut self) -> (Self, Option<Reservation>) {
-        let reservation = self.reservation.take();
+    /// Parts the response from its place in memory, so that the place can be held for as long as
+    /// anything made of the bytes lives.
+    pub fn split_reservation(mut self) -> (Self, Reservation) {
+        let reservation = std::mem::take(&mut self.reservation);
         (self, reservation)
     }
 

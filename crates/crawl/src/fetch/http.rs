@@ -8,9 +8,9 @@
 //! running out of time, of bytes or of connection cuts the body instead of failing. Waiting for our own
 //! memory is not the server's fault and does not count.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bytes::Bytes;
 use http::Response;
 use http::response::Parts;
 use hyper::body::{Body, Incoming};
@@ -21,6 +21,7 @@ use tokio_rustls::TlsConnector;
 
 use super::body::{BodyReader, Reading};
 use super::budget::Budget;
+use super::buffer::Buffers;
 use super::connection::{Connection, Sent, bytes};
 use super::dial::{Target, dial};
 use super::frame::{self, Framing};
@@ -38,6 +39,7 @@ pub struct HttpFetch {
     tls: TlsConnector,
     pool: Pool<Box<Connection>>,
     budget: Budget,
+    buffers: Arc<Buffers>,
     limits: Limits,
     clock: Clock,
     opened: AtomicU64,
@@ -55,7 +57,7 @@ pub struct FetchCounts {
     pub pool_evicted: u64,
     /// Idle connections closed because of their age (`fetch.pool_expired`).
     pub pool_expired: u64,
-    /// Large bodies that had to wait for memory (`fetch.large_waits`).
+    /// Bodies that had to wait for memory (`fetch.large_waits`).
     pub large_waits: u64,
 }
 
@@ -113,6 +115,7 @@ impl HttpFetch {
             tls: tls::connector(&plan)?,
             pool: Pool::new(&limits),
             budget: Budget::new(&limits),
+            buffers: Buffers::new(&limits),
             limits,
             clock,
             opened: AtomicU64::new(0),
@@ -172,7 +175,7 @@ impl HttpFetch {
             let detail = format!("no connection within {} ms", self.limits.connect_ms_max);
             Failure::new(FailureClass::ConnectTimeout, detail)
         })??;
-        Connection::open(stream, &self.limits, self.clock).await
+        Connection::open(stream, self.buffers.clone(), &self.limits, self.clock).await
     }
 
     async fn exchange(
@@ -197,7 +200,7 @@ impl HttpFetch {
         } else {
             Reading::unwanted()
         };
-        let tape = std::mem::take(&mut *connection.tape.lock());
+        let tape = connection.tape.lock().take();
         let answer = Answer { parts, tape, head_bytes, framing, reading };
         let fetched = self.assemble(answer, turn);
         if fetched.truncated.is_none() && connection.is_reusable().await {
@@ -243,8 +246,8 @@ impl HttpFetch {
 
     /// The body is cut out of what is on the tape, so that archive and payload always agree.
     fn assemble(&self, answer: Answer, turn: &mut Turn<'_>) -> Fetched {
-        let Answer { parts, tape, head_bytes, framing, reading } = answer;
-        let wire = Bytes::from(tape.response);
+        let Answer { parts, mut tape, head_bytes, framing, reading } = answer;
+        let wire = tape.freeze_response();
         let body_bytes_max = match reading.stopped {
             Some(Truncated::Unwanted) => 0,
             _ => bytes(self.limits.body_bytes_max),

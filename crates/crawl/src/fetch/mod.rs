@@ -11,6 +11,7 @@
 mod archived;
 mod body;
 mod budget;
+mod buffer;
 mod connection;
 mod decode;
 mod dial;

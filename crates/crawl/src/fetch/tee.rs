@@ -12,17 +12,16 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use larm_core::Millis;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::buffer::Buffers;
 use super::frame;
 use crate::clock::Clock;
 
-/// Smallest piece that a tape grows by.
-const TAPE_STEP_BYTES: usize = 8 * 1024;
-
 /// The exact bytes of one exchange, both ways, with their times.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tape {
     /// Bytes written.
     pub request: Vec<u8>,
@@ -40,23 +39,50 @@ pub(super) struct Tape {
     head_bytes_max: Option<usize>,
     /// Bytes that the response is expected not to exceed; growing stops doubling there.
     response_bytes_max: usize,
+    buffers: Arc<Buffers>,
 }
 
 impl Tape {
+    fn new(buffers: Arc<Buffers>) -> Self {
+        Self {
+            request: Vec::new(),
+            response: Vec::new(),
+            sent: None,
+            first_byte: None,
+            abrupt: false,
+            overflowed: false,
+            head_bytes_max: None,
+            response_bytes_max: 0,
+            buffers,
+        }
+    }
+
     /// Makes the tape ready for the next exchange.
     pub fn rewind(&mut self, head_bytes_max: usize, body_bytes_max: usize) {
-        *self = Self {
-            head_bytes_max: Some(head_bytes_max),
-            response_bytes_max: head_bytes_max.saturating_add(body_bytes_max),
-            ..Self::default()
-        };
+        self.take();
+        self.head_bytes_max = Some(head_bytes_max);
+        self.response_bytes_max = head_bytes_max.saturating_add(body_bytes_max);
+    }
+
+    /// What is on the tape, which is empty from here on.
+    pub fn take(&mut self) -> Self {
+        let empty = Self::new(self.buffers.clone());
+        std::mem::replace(self, empty)
+    }
+
+    /// The bytes read, for good.
+    pub fn freeze_response(&mut self) -> Bytes {
+        self.buffers.freeze(std::mem::take(&mut self.response))
     }
 
     fn hear(&mut self, bytes: &[u8], now: Millis) {
         if bytes.is_empty() {
             return;
         }
-        self.first_byte.get_or_insert(now);
+        if self.first_byte.is_none() {
+            self.first_byte = Some(now);
+            self.response = self.buffers.take();
+        }
         self.make_room(bytes.len());
         self.response.extend_from_slice(bytes);
     }
@@ -66,8 +92,7 @@ impl Tape {
     fn make_room(&mut self, more: usize) {
         let needed = self.response.len() + more;
         if needed > self.response.capacity() {
-            let doubled = (self.response.capacity() * 2).max(TAPE_STEP_BYTES);
-            let target = doubled.min(self.response_bytes_max).max(needed);
+            let target = (self.response.capacity() * 2).min(self.response_bytes_max).max(needed);
             self.response.reserve_exact(target - self.response.len());
         }
     }
@@ -90,10 +115,15 @@ impl Tape {
 }
 
 /// A tape in the hands of both the tee and the fetch.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct SharedTape(Arc<Mutex<Tape>>);
 
 impl SharedTape {
+    /// An empty tape, which takes its memory from `buffers`.
+    pub fn new(buffers: Arc<Buffers>) -> Self {
+        Self(Arc::new(Mutex::new(Tape::new(buffers))))
+    }
+
     /// The tape. Both holders live in one task, so this never waits.
     pub fn lock(&self) -> MutexGuard<'_, Tape> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -164,12 +194,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Tee<S> {
 
 #[cfg(test)]
 mod tests {
+    use larm_core::Limits;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
 
     fn tee_of<S>(stream: S, head_bytes_max: usize) -> (Tee<S>, SharedTape) {
-        let tape = SharedTape::default();
+        let tape = SharedTape::new(Buffers::new(&Limits::default()));
         tape.lock().rewind(head_bytes_max, 1_000);
         (Tee::new(stream, tape.clone(), Clock::start()), tape)
     }
@@ -202,12 +233,12 @@ mod tests {
 
     #[test]
     fn a_tape_does_not_double_past_its_limit() {
-        let mut tape = Tape::default();
-        tape.rewind(0, 20_000);
-        for _ in 0..20 {
+        let mut tape = Tape::new(Buffers::new(&Limits::default()));
+        tape.rewind(0, 50_000);
+        for _ in 0..50 {
             tape.hear(&[0; 1_000], Millis(1));
         }
-        assert_eq!(tape.response.len(), 20_000);
-        assert!(tape.response.capacity() <= 20_000, "{}", tape.response.capacity());
+        assert_eq!(tape.response.len(), 50_000);
+        assert!(tape.response.capacity() <= 50_000, "{}", tape.response.capacity());
     }
 }

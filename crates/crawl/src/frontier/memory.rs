@@ -281,7 +281,9 @@ impl Frontier for MemoryFrontier {
         Ok(first.and_then(|name| self.lease_host(&name, now)))
     }
 
-    fn sent(&mut self, _: HostKey, _: Millis) {}
+    fn sent(&mut self, _: HostKey, _: Millis) -> bool {
+        false
+    }
 
     fn settle(&mut self, lease: Lease, settlement: Settlement) -> Result<Offered> {
         let (pace, limits) = (self.pace, self.limits.clone());

@@ -142,8 +142,9 @@ pub trait Frontier: Send {
     /// The next URL that may be fetched now.
     fn lease(&mut self, now: Millis) -> Result<Option<Lease>>;
 
-    /// The request of a lease went out: its address waits from here on.
-    fn sent(&mut self, host: HostKey, at: Millis);
+    /// The request of a lease went out: its address waits from here on. Says whether other hosts of that
+    /// address have a time to wait for now.
+    fn sent(&mut self, host: HostKey, at: Millis) -> bool;
 
     /// Ends a lease.
     fn settle(&mut self, lease: Lease, settlement: Settlement) -> Result<Offered>;

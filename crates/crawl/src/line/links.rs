@@ -3,13 +3,14 @@
 //! Every link is resolved, brought into its canonical form and judged, and carries its verdict into the
 //! link log. Candidates come out once per page, each URL once.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use larm_core::parse::{LinkRef, Page};
 use larm_core::robots::Directives;
 use larm_core::scope::{Reason, Subject, Verdict};
-use larm_core::url::{self, CrawlUrl, Fingerprint};
+use larm_core::url::{self, CrawlUrl, Fingerprint, UrlError};
 use larm_core::via::Via;
 
 use super::{Line, redirect_of};
@@ -18,7 +19,7 @@ use crate::error::Result;
 use crate::fetch::Fetched;
 use crate::frontier::{Candidate, Errand, Item, Lease};
 use crate::rules::Rules;
-use crate::store::LinkFact;
+use crate::store::{LinkFact, LinkFacts};
 
 /// The links of an answer, judged.
 #[derive(Default)]
@@ -26,32 +27,46 @@ pub struct JudgedLinks {
     /// In scope, each once.
     pub candidates: Vec<Candidate>,
     /// All of them, for the link log.
-    pub facts: Vec<LinkFact>,
+    pub facts: LinkFacts,
     /// How many each filter rejected.
-    pub rejected: BTreeMap<String, u32>,
+    pub rejected: BTreeMap<Cow<'static, str>, u32>,
     offered: HashSet<Fingerprint>,
 }
 
 impl JudgedLinks {
-    fn add(&mut self, mut fact: LinkFact, verdict: Judged) {
-        match verdict {
+    /// Adds what the page says of a link, and what became of it.
+    fn add(&mut self, said: LinkFact<'_>, judged: Judged) {
+        match judged {
             Ok(candidate) => {
-                fact.to = candidate.url.to_string();
+                self.facts.push(LinkFact { to: candidate.url.as_str(), ..said });
                 if self.offered.insert(candidate.url.fingerprint()) {
                     self.candidates.push(candidate);
                 }
             }
-            Err(reason) => {
-                *self.rejected.entry(reason.filter.to_string()).or_default() += 1;
-                fact.verdict = reason.to_string();
+            Err(Rejected { url, reason }) => {
+                let to = url.as_ref().map_or(said.to, CrawlUrl::as_str);
+                self.facts.push(LinkFact { to, verdict: &reason.to_string(), ..said });
+                *self.rejected.entry(reason.filter).or_default() += 1;
             }
         }
-        self.facts.push(fact);
     }
 }
 
 /// A link that may be offered, or why not.
-type Judged = Result<Candidate, Reason>;
+type Judged = Result<Candidate, Rejected>;
+
+/// A link that may not be offered.
+struct Rejected {
+    /// Where it leads, if that is a URL.
+    url: Option<CrawlUrl>,
+    reason: Reason,
+}
+
+impl From<UrlError> for Rejected {
+    fn from(error: UrlError) -> Self {
+        Self { url: None, reason: Reason::new(error.word(), error.to_string()) }
+    }
+}
 
 /// What the links of one page have in common.
 struct FoundOn<'a> {
@@ -72,8 +87,8 @@ impl Line {
     ) -> Result<JudgedLinks> {
         let mut judged = JudgedLinks::default();
         if let Some(location) = redirect_of(fetched) {
-            let (fact, verdict) = self.judge_redirect(lease, location)?;
-            judged.add(fact, verdict);
+            let (said, verdict) = self.judge_redirect(lease, location)?;
+            judged.add(said, verdict);
         }
         let Some(page) = page else { return Ok(judged) };
         let found_on = FoundOn {
@@ -84,30 +99,22 @@ impl Line {
             nofollow: self.nofollow(fetched, page),
         };
         for link in page.links() {
-            let (fact, verdict) = self.judge_link(&found_on, &link);
-            judged.add(fact, verdict);
+            let said =
+                LinkFact { text: link.text, rel: link.rel, ..LinkFact::new(link.target, link.via) };
+            judged.add(said, self.judge_link(&found_on, &link));
         }
         Ok(judged)
     }
 
-    fn judge_link(&self, found_on: &FoundOn<'_>, link: &LinkRef<'_>) -> (LinkFact, Judged) {
+    fn judge_link(&self, found_on: &FoundOn<'_>, link: &LinkRef<'_>) -> Judged {
         let FoundOn { lease, page, rules, .. } = found_on;
-        let mut fact = fact(link);
         let base = page.base.as_ref().unwrap_or(lease.url().as_url());
         let url = url::resolve(link.target, Some(base), Some(page.encoding()))
-            .and_then(|url| url::canonicalise(url, rules.url_rules()));
-        let url = match url {
-            Ok(url) => url,
-            Err(error) => return (fact, Err(Reason::new(error.word(), error.to_string()))),
-        };
-        fact.to = url.to_string();
-        if let Some(reason) = self.unfollowed(found_on, link) {
-            return (fact, Err(reason));
-        }
+            .and_then(|url| url::canonicalise(url, rules.url_rules()))?;
         let nesting = nesting_of(lease.item(), link.via);
-        if u64::from(nesting) > self.limits.sitemap_nesting_max {
-            let detail = format!("an index in an index, {nesting} deep");
-            return (fact, Err(Reason::new("sitemap-nesting", detail)));
+        let unfollowed = self.unfollowed(found_on, link);
+        if let Some(reason) = unfollowed.or_else(|| self.too_nested(nesting)) {
+            return Err(Rejected { url: Some(url), reason });
         }
         let candidate = Candidate {
             depth: depth_of(lease.item(), link.via),
@@ -117,7 +124,13 @@ impl Line {
             errand: errand_of(link.via),
             url,
         };
-        (fact, judge(rules, candidate, Some(lease.url())))
+        judge(rules, candidate, Some(lease.url()))
+    }
+
+    fn too_nested(&self, nesting: u8) -> Option<Reason> {
+        let too_deep = u64::from(nesting) > self.limits.sitemap_nesting_max;
+        let detail = || format!("an index in an index, {nesting} deep");
+        too_deep.then(|| Reason::new("sitemap-nesting", detail()))
     }
 
     fn unfollowed(&self, found_on: &FoundOn<'_>, link: &LinkRef<'_>) -> Option<Reason> {
@@ -130,16 +143,20 @@ impl Line {
     /// A redirect is a link. One that leads a seed to another name of its own site takes the scope
     /// along: whoever asks for example.com wants what www.example.com has. One of an embedded file
     /// still belongs to the page that embeds it.
-    fn judge_redirect(&self, lease: &Lease, location: &str) -> Result<(LinkFact, Judged)> {
+    fn judge_redirect<'a>(
+        &self,
+        lease: &Lease,
+        location: &'a str,
+    ) -> Result<(LinkFact<'a>, Judged)> {
         let item = lease.item();
         let is_embed = item.via.is_embed();
         let via = if is_embed { item.via } else { Via::Redirect };
-        let fact = LinkFact { via, ..plain_fact(location) };
+        let said = LinkFact::new(location, via);
         let target = url::resolve(location, Some(lease.url().as_url()), None)
             .and_then(|url| url::canonicalise(url, self.rules.read().url_rules()));
         let target = match target {
             Ok(target) => target,
-            Err(error) => return Ok((fact, Err(Reason::new(error.word(), error.to_string())))),
+            Err(error) => return Ok((said, Err(error.into()))),
         };
         let other_name = target.host() != lease.url().host();
         if other_name && self.is_seed_chain(item) && target.site() == lease.url().site() {
@@ -148,7 +165,6 @@ impl Line {
         let page = item.parent.as_deref().and_then(CrawlUrl::from_canonical);
         let from = page.as_ref().filter(|_| is_embed).unwrap_or(lease.url());
         let parent = if is_embed { item.parent.clone() } else { Some(lease.url().as_str().into()) };
-        let fact = LinkFact { to: target.to_string(), ..fact };
         let candidate = Candidate {
             depth: item.depth,
             via,
@@ -157,7 +173,7 @@ impl Line {
             errand: item.errand.clone(),
             url: target,
         };
-        Ok((fact, judge(&self.rules.read(), candidate, Some(from))))
+        Ok((said, judge(&self.rules.read(), candidate, Some(from))))
     }
 
     /// Which directive of the page forbids following its links.
@@ -224,26 +240,7 @@ fn judge(rules: &Rules, candidate: Candidate, from: Option<&CrawlUrl>) -> Judged
     });
     match verdict {
         Verdict::Pass => Ok(candidate),
-        Verdict::Reject(reason) => Err(reason),
-    }
-}
-
-fn fact(link: &LinkRef<'_>) -> LinkFact {
-    LinkFact {
-        via: link.via,
-        text: link.text.to_owned(),
-        rel: link.rel.to_owned(),
-        ..plain_fact(link.target)
-    }
-}
-
-fn plain_fact(target: &str) -> LinkFact {
-    LinkFact {
-        to: target.to_owned(),
-        via: Via::Redirect,
-        text: String::new(),
-        rel: String::new(),
-        verdict: "ok".to_owned(),
+        Verdict::Reject(reason) => Err(Rejected { url: Some(candidate.url), reason }),
     }
 }
 

@@ -10,7 +10,7 @@ mod visit;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use larm_core::digest::BodyDigest;
+use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::parse::{Input, Page, parse, parse_sitemap};
 use larm_core::scope::{Subject, Verdict};
 use larm_core::url::{self, CrawlUrl};
@@ -78,6 +78,8 @@ pub struct Read {
 pub struct Digested {
     /// The digest, for bodies that count.
     pub body: Option<BodyDigest>,
+    /// The body's SHA-1, as far as it was worked out.
+    pub sha1: Option<Sha1Digest>,
     /// The first page with it.
     pub same_as: Option<SameAs>,
 }
@@ -113,10 +115,11 @@ impl Line {
     /// Step 7.
     pub async fn fetch(&self, permit: &Permit) -> Result<Fetched, Failure> {
         let host = permit.lease().host();
-        // From here on other hosts of the address have a time to wait for: the engine must hear of it.
         let sent = move |at: Millis| {
-            self.frontier().sent(host, at);
-            self.wake.notify_one();
+            // The engine must hear of it if others have a time to wait for from here on.
+            if self.frontier().sent(host, at) {
+                self.wake.notify_one();
+            }
         };
         self.fetcher.fetch(permit, &sent).await
     }
@@ -144,9 +147,10 @@ impl Line {
         if !counts {
             return Ok(Digested::default());
         }
-        let body = BodyDigest::of(&fetched.payload);
+        let sha1 = Sha1Digest::of(&fetched.payload);
+        let body = BodyDigest::with_sha1(&sha1, &fetched.payload);
         let same_as = self.frontier().original(&body)?;
-        Ok(Digested { body: Some(body), same_as })
+        Ok(Digested { body: Some(body), sha1: Some(sha1), same_as })
     }
 
     fn parse(&self, lease: &Lease, fetched: &Fetched) -> (Page, Option<&'static str>) {

@@ -8,7 +8,7 @@ use larm_core::{Failure, FailureClass, Outcome};
 use super::visit::row_of;
 use super::{JudgedLinks, Line, Read, refusal};
 use crate::error::{Error, Result};
-use crate::fetch::{Fetched, retry_after_ms};
+use crate::fetch::{Fetched, Reservation, retry_after_ms};
 use crate::frontier::{Candidate, Errand, Fate, Learnt, Lease, Settlement};
 use crate::robots::{Permit, Reading};
 use crate::store::Visit;
@@ -38,7 +38,11 @@ impl Line {
             offers: links.candidates,
             robots: None,
             links: link_count,
-            rejected: links.rejected.into_iter().collect(),
+            rejected: links
+                .rejected
+                .into_iter()
+                .map(|(filter, n)| (filter.into_owned(), n))
+                .collect(),
         };
         let kept = Some((self.encoders.encode_all(&visit), visit));
         self.send(Job { lease, settlement, kept, place }).await
@@ -140,7 +144,7 @@ impl Line {
             }
         }
         let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
-        self.send(Job { lease, settlement, kept, place: place.flatten() }).await
+        self.send(Job { lease, settlement, kept, place: place.unwrap_or_default() }).await
     }
 
     async fn settle(
@@ -150,7 +154,7 @@ impl Line {
         visit: Option<Visit>,
     ) -> Result<()> {
         let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
-        self.send(Job { lease, settlement, kept, place: None }).await
+        self.send(Job { lease, settlement, kept, place: Reservation::default() }).await
     }
 
     async fn send(&self, job: Job) -> Result<()> {

@@ -1,7 +1,7 @@
 //! What the sinks will see of a URL, and what the page table keeps of it.
 
 use larm_core::Outcome;
-use larm_core::digest::BodyDigest;
+use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::parse::{Kind, Mime, Page};
 use larm_core::via::Via;
 
@@ -9,17 +9,11 @@ use super::{Digested, Line, Read, outcome_of};
 use crate::fetch::{Fetched, Truncated as Cut};
 use crate::frontier::{Lease, PageRow};
 use crate::robots::Permit;
-use crate::store::{Exchange, LinkFact, PageFacts, Timings, Truncated, Visit, Wire};
+use crate::store::{Exchange, LinkFacts, PageFacts, Timings, Truncated, Visit, Wire};
 
 impl Line {
     /// Puts together what the sinks will see.
-    pub fn visit(
-        &self,
-        lease: &Lease,
-        fetched: Fetched,
-        read: Read,
-        links: Vec<LinkFact>,
-    ) -> Visit {
+    pub fn visit(&self, lease: &Lease, fetched: Fetched, read: Read, links: LinkFacts) -> Visit {
         let Read { outcome, page, note, digest } = read;
         let page_notes = page.iter().flat_map(|page| page.notes.iter()).map(ToString::to_string);
         let notes = fetched.notes.iter().copied().chain(note).map(str::to_owned);
@@ -34,7 +28,7 @@ impl Line {
                 total_ms: fetched.ended.since(fetched.started),
             },
             page: page.map(|page| page_facts(&fetched, page)),
-            exchange: outcome.answered().then(|| exchange(fetched)),
+            exchange: outcome.answered().then(|| exchange(fetched, digest.sha1)),
             links,
             same_as: digest.same_as,
             notes,
@@ -51,7 +45,7 @@ impl Line {
             url: permit.url().clone(),
             via: Via::Robots,
             parent: None,
-            ..self.visit(lease, fetched, read, Vec::new())
+            ..self.visit(lease, fetched, read, LinkFacts::default())
         }
     }
 
@@ -69,7 +63,7 @@ impl Line {
             timings: Timings::default(),
             exchange: None,
             page: None,
-            links: Vec::new(),
+            links: LinkFacts::default(),
             same_as: None,
             notes: Vec::new(),
         }
@@ -125,9 +119,11 @@ fn essence_of(fetched: &Fetched, page: &Page) -> String {
     named.unwrap_or_else(|| shown.to_owned())
 }
 
-fn exchange(fetched: Fetched) -> Exchange {
+fn exchange(fetched: Fetched, body_sha1: Option<Sha1Digest>) -> Exchange {
     let content_type = fetched.content_type().map(str::to_owned);
-    Exchange::new(Wire {
+    // What is archived is the body itself, unless it came in chunks.
+    let is_body = fetched.raw.len() - fetched.head_bytes == fetched.payload.len();
+    let wire = Wire {
         request: redacted(&fetched.request).into(),
         response: fetched.raw,
         head_bytes: fetched.head_bytes,
@@ -140,7 +136,11 @@ fn exchange(fetched: Fetched) -> Exchange {
             Cut::Disconnect => Truncated::Disconnect,
             Cut::Unwanted => Truncated::Unspecified,
         }),
-    })
+    };
+    match body_sha1.filter(|_| is_body) {
+        Some(digest) => Exchange::with_digest(wire, digest),
+        None => Exchange::new(wire),
+    }
 }
 
 /// Credentials never reach the archive: their values are replaced, the fields stay.

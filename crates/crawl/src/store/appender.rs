@@ -3,14 +3,16 @@
 //! Bytes are collected and go to the file in large writes. The file is created by the first of them.
 //! Nothing is ever changed in place; only `recover` takes bytes away, and only from the end.
 //!
-//! APPEND-1: after a failed write or sync the appender refuses everything, because what the disk holds
-//! is known only up to the last position that `sync` returned.
+//! APPEND-1: after a failed write the appender refuses everything, because what the disk holds is known
+//! only up to the last position that was synced.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::durable;
+use super::sink::{Flushed, Position, Unsynced};
 use crate::{Error, Result};
 
 /// A file that grows at its end.
@@ -18,7 +20,7 @@ use crate::{Error, Result};
 pub struct Appender {
     path: PathBuf,
     /// Opened by the first flush, or by `recover`.
-    file: Option<File>,
+    file: Option<Arc<File>>,
     /// Bytes in the file.
     written: u64,
     /// Bytes on their way to it.
@@ -62,7 +64,7 @@ impl Appender {
         if position == 0 {
             return durable::remove(&self.path);
         }
-        self.file = Some(cut(&self.path, position)?);
+        self.file = Some(Arc::new(cut(&self.path, position)?));
         Ok(())
     }
 
@@ -70,7 +72,7 @@ impl Appender {
     pub fn append(&mut self, bytes: &[u8]) -> Result<u64> {
         let begin = self.end();
         if self.buffer.len() + bytes.len() > self.buffer_bytes_max {
-            self.flush()?;
+            self.write_buffer()?;
         }
         // What is larger than the buffer gains nothing by being copied through it.
         if bytes.len() >= self.buffer_bytes_max {
@@ -81,18 +83,25 @@ impl Appender {
         Ok(begin)
     }
 
-    /// Brings everything taken so far to the disk, and returns the length that is safe there.
-    pub fn sync(&mut self) -> Result<u64> {
-        self.flush()?;
-        if self.unsynced {
-            let synced = self.file.as_ref().map_or(Ok(()), File::sync_data);
-            self.note(synced)?;
-            self.unsynced = false;
-        }
-        Ok(self.written)
+    /// Hands everything taken so far to the operating system, as file number 0 of its sink.
+    pub fn flush(&mut self) -> Result<Flushed> {
+        self.write_buffer()?;
+        let file = self.file.clone().filter(|_| std::mem::take(&mut self.unsynced));
+        let unsynced = file.map(|file| Unsynced::new(file, self.path.clone()));
+        Ok(Flushed {
+            position: Position { file: 0, offset: self.written },
+            unsynced: unsynced.into_iter().collect(),
+        })
     }
 
-    fn flush(&mut self) -> Result<()> {
+    /// Brings everything taken so far to the disk, and returns the length that is safe there.
+    pub fn sync(&mut self) -> Result<u64> {
+        let flushed = self.flush()?;
+        flushed.unsynced.iter().try_for_each(Unsynced::sync)?;
+        Ok(flushed.position.offset)
+    }
+
+    fn write_buffer(&mut self) -> Result<()> {
         self.refuse_if_broken()?;
         if self.buffer.is_empty() {
             return Ok(());
@@ -107,9 +116,9 @@ impl Appender {
     fn write_out(&mut self, bytes: &[u8]) -> Result<()> {
         self.refuse_if_broken()?;
         if self.file.is_none() {
-            self.file = Some(durable::create(&self.path)?);
+            self.file = Some(Arc::new(durable::create(&self.path)?));
         }
-        let written = self.file.as_mut().map_or(Ok(()), |file| file.write_all(bytes));
+        let written = self.file.as_deref().map_or(Ok(()), |mut file| file.write_all(bytes));
         self.note(written)?;
         self.written += bytes.len() as u64;
         self.unsynced = true;
@@ -124,7 +133,7 @@ impl Appender {
     fn refuse_if_broken(&self) -> Result<()> {
         if self.broken {
             let path = self.path.display();
-            return Err(Error::Stopped(format!("{path}: an earlier write or sync failed")));
+            return Err(Error::Stopped(format!("{path}: an earlier write failed")));
         }
         Ok(())
     }
@@ -209,7 +218,7 @@ mod tests {
     #[test]
     fn after_a_failed_write_everything_is_refused() {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let mut out = Appender { file: Some(full), ..Appender::new("/dev/full", 8) };
+        let mut out = Appender { file: Some(Arc::new(full)), ..Appender::new("/dev/full", 8) };
         out.append(b"x").unwrap();
         assert!(out.sync().unwrap_err().is_disk_full());
         assert!(matches!(out.sync(), Err(Error::Stopped(_))));

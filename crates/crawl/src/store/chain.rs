@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::sink::{Encoded, Encoder, Kept, Position, Sink};
+use super::sink::{Encoded, Encoder, Kept, Position, Sink, Unsynced};
 use super::visit::Visit;
 use crate::{Error, Result};
 
@@ -33,7 +33,7 @@ impl Encoders {
 
 impl Chain {
     /// Composes the sinks and cuts each back to where it was committed: `committed` is what
-    /// [`Chain::sync_all`] returned last, empty for a new crawl. There is no other way to make one, so
+    /// [`Chain::flush_all`] returned last and was synced, empty for a new crawl. There is no other way to make one, so
     /// nothing is written behind a torn tail.
     pub fn open(mut sinks: Vec<Box<dyn Sink>>, committed: &[(String, Position)]) -> Result<Self> {
         refuse_twins(&sinks)?;
@@ -61,17 +61,39 @@ impl Chain {
         Ok(kept)
     }
 
-    /// Brings everything written so far to the disk.
-    pub fn sync_all(&mut self) -> Result<Positions> {
-        self.sinks.iter_mut().map(|sink| Ok((sink.name().to_owned(), sink.sync()?))).collect()
+    /// Hands everything written so far to the operating system.
+    pub fn flush_all(&mut self) -> Result<FlushedChain> {
+        let mut all = FlushedChain::default();
+        for sink in &mut self.sinks {
+            let flushed = sink.flush()?;
+            all.positions.push((sink.name().to_owned(), flushed.position));
+            all.unsynced.extend(flushed.unsynced);
+        }
+        Ok(all)
     }
 
     /// Closes every sink, and returns the last positions. All are closed even if one of them fails.
     pub fn finish(mut self) -> Result<Positions> {
-        let positions = self.sync_all()?;
+        let flushed = self.flush_all()?;
+        flushed.sync()?;
         let ends: Vec<Result<()>> = self.sinks.iter_mut().map(|sink| sink.finish()).collect();
         ends.into_iter().collect::<Result<()>>()?;
-        Ok(positions)
+        Ok(flushed.positions)
+    }
+}
+
+/// Everything that the sinks of a chain were given, on its way to the disk.
+#[derive(Debug, Default)]
+pub struct FlushedChain {
+    /// Where each sink ends, once all is synced.
+    pub positions: Positions,
+    unsynced: Vec<Unsynced>,
+}
+
+impl FlushedChain {
+    /// Brings it to the disk. Takes its time, and needs nothing of the sinks.
+    pub fn sync(&self) -> Result<()> {
+        self.unsynced.iter().try_for_each(Unsynced::sync)
     }
 }
 

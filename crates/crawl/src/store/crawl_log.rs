@@ -3,17 +3,21 @@
 //! Every visit gives a line, whatever became of it. Keys without a value are left out; the order of
 //! keys is fixed. The place in the archive comes last, since only the writer knows it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use larm_core::Outcome;
-use serde::Serialize;
 
 use super::appender::Appender;
 use super::durable;
+use super::json::{Object, push_string};
 use super::plan::StorePlan;
-use super::sink::{Encoded, Encoder, Kept, Position, Sink};
+use super::sink::{Encoded, Encoder, Flushed, Kept, Position, Sink};
 use super::visit::Visit;
 use crate::Result;
+
+/// About what a line takes.
+const LINE_BYTES: usize = 512;
 
 /// Writes `logs/crawl.jsonl` of a crawl directory.
 pub struct CrawlLogSink {
@@ -49,8 +53,8 @@ impl Sink for CrawlLogSink {
         self.out.append(&line).map(drop)
     }
 
-    fn sync(&mut self) -> Result<Position> {
-        Ok(Position { file: 0, offset: self.out.sync()? })
+    fn flush(&mut self) -> Result<Flushed> {
+        self.out.flush()
     }
 
     fn recover(&mut self, position: Option<Position>) -> Result<()> {
@@ -63,82 +67,50 @@ impl Sink for CrawlLogSink {
     }
 }
 
-#[derive(Serialize)]
-struct LogLine<'a> {
-    at: String,
-    url: &'a str,
-    outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    depth: u32,
-    via: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<&'a str>,
-    tries: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none", rename = "type")]
-    content_type: Option<&'a str>,
-    ms: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wait_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    connect_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first_byte_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    same_as: Option<&'a str>,
-    links: usize,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    notes: &'a [String],
-}
-
 /// The line without its end: the brace is left open.
 fn open_line(visit: &Visit) -> Vec<u8> {
+    let mut json = Vec::with_capacity(LINE_BYTES);
+    let mut line = Object::open(&mut json);
+    line.text("at", &visit.at.to_string());
+    line.text("url", visit.url.as_str());
+    line.text("outcome", visit.outcome.word());
     let exchange = visit.exchange.as_ref();
     let wire = exchange.map(|exchange| exchange.wire());
-    let line = LogLine {
-        at: visit.at.to_string(),
-        url: visit.url.as_str(),
-        outcome: visit.outcome.word(),
-        status: visit.outcome.status().or(wire.map(|wire| wire.status)),
-        reason: reason(&visit.outcome),
-        depth: visit.depth,
-        via: visit.via.word(),
-        from: visit.parent.as_deref(),
-        tries: visit.tries,
-        bytes: wire.map(|wire| wire.response.len()),
-        content_type: wire.and_then(|wire| wire.content_type.as_deref()),
-        ms: visit.timings.total_ms,
-        wait_ms: visit.timings.wait_ms,
-        connect_ms: visit.timings.connect_ms,
-        first_byte_ms: visit.timings.first_byte_ms,
-        digest: exchange.map(|exchange| exchange.payload_digest().to_string()),
-        truncated: wire.and_then(|wire| wire.truncated).map(|why| why.word()),
-        same_as: visit.same_as.as_ref().map(|original| original.url.as_str()),
-        links: visit.links.len(),
-        notes: &visit.notes,
-    };
-    let mut json = serde_json::to_vec(&line).expect("strings and numbers are JSON");
-    let brace = json.pop();
-    assert_eq!(brace, Some(b'}'), "a struct is written as an object");
+    line.some_number("status", visit.outcome.status().or(wire.map(|wire| wire.status)));
+    line.text_if_any("reason", &reason(&visit.outcome));
+    line.number("depth", visit.depth.into());
+    line.text("via", visit.via.word());
+    line.text_if_any("from", visit.parent.as_deref().unwrap_or_default());
+    line.number("tries", visit.tries.into());
+    line.some_number("bytes", wire.map(|wire| wire.response.len() as u64));
+    line.text_if_any(
+        "type",
+        wire.and_then(|wire| wire.content_type.as_deref()).unwrap_or_default(),
+    );
+    line.number("ms", visit.timings.total_ms);
+    line.some_number("wait_ms", visit.timings.wait_ms);
+    line.some_number("connect_ms", visit.timings.connect_ms);
+    line.some_number("first_byte_ms", visit.timings.first_byte_ms);
+    if let Some(exchange) = exchange {
+        line.text("digest", &exchange.payload_digest().to_string());
+        line.text_if_any("truncated", exchange.wire().truncated.map_or("", |why| why.word()));
+    }
+    line.text_if_any("same_as", visit.same_as.as_ref().map_or("", |original| &original.url));
+    line.number("links", visit.links.len() as u64);
+    if !visit.notes.is_empty() {
+        line.list("notes", &visit.notes, |out, note| push_string(out, note));
+    }
     json
 }
 
 /// What decided, in words; nothing for a plain answer.
-fn reason(outcome: &Outcome) -> Option<String> {
+fn reason(outcome: &Outcome) -> Cow<'_, str> {
     match outcome {
-        Outcome::Fetched { .. } => None,
-        Outcome::Redirected { to, .. } => Some(to.clone()),
-        Outcome::Denied { rule } => Some(rule.clone()),
-        Outcome::Rejected { filter, detail } => Some(format!("{filter}: {detail}")),
-        Outcome::Failed { class, detail } => Some(format!("{class}: {detail}")),
-        Outcome::HostUnreachable { class } => Some(class.to_string()),
+        Outcome::Fetched { .. } => Cow::Borrowed(""),
+        Outcome::Redirected { to, .. } => Cow::Borrowed(to),
+        Outcome::Denied { rule } => Cow::Borrowed(rule),
+        Outcome::Rejected { filter, detail } => format!("{filter}: {detail}").into(),
+        Outcome::Failed { class, detail } => format!("{class}: {detail}").into(),
+        Outcome::HostUnreachable { class } => class.to_string().into(),
     }
 }

@@ -6,15 +6,14 @@
 
 use std::sync::Arc;
 
-use larm_core::via::Via;
-use serde::Serialize;
-
 use super::appender::Appender;
 use super::durable;
 use super::gzip::{Effort, append_member};
+use super::json::Object;
+use super::link_facts::LinkFact;
 use super::plan::StorePlan;
-use super::sink::{Encoded, Encoder, Kept, Position, Sink};
-use super::visit::{LinkFact, Visit};
+use super::sink::{Encoded, Encoder, Flushed, Kept, Position, Sink};
+use super::visit::Visit;
 use crate::Result;
 
 /// Writes `links/links.jsonl.gz` of a crawl directory.
@@ -61,9 +60,9 @@ impl Sink for LinksSink {
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<Position> {
+    fn flush(&mut self) -> Result<Flushed> {
         self.pack()?;
-        Ok(Position { file: 0, offset: self.out.sync()? })
+        self.out.flush()
     }
 
     fn recover(&mut self, position: Option<Position>) -> Result<()> {
@@ -73,32 +72,8 @@ impl Sink for LinksSink {
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.sync().map(drop)
-    }
-}
-
-#[derive(Serialize)]
-struct LinksLine<'a> {
-    from: &'a str,
-    at: String,
-    links: Vec<LinkLine<'a>>,
-}
-
-#[derive(Serialize)]
-struct LinkLine<'a> {
-    to: &'a str,
-    via: Via,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    text: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    rel: &'a str,
-    verdict: &'a str,
-}
-
-impl<'a> From<&'a LinkFact> for LinkLine<'a> {
-    fn from(link: &'a LinkFact) -> Self {
-        let LinkFact { to, via, text, rel, verdict } = link;
-        Self { to, via: *via, text, rel, verdict }
+        self.pack()?;
+        self.out.sync().map(drop)
     }
 }
 
@@ -106,10 +81,22 @@ fn links_line(visit: &Visit) -> Option<Vec<u8>> {
     if visit.links.is_empty() {
         return None;
     }
-    let line = LinksLine {
-        from: visit.url.as_str(),
-        at: visit.at.to_string(),
-        links: visit.links.iter().map(LinkLine::from).collect(),
-    };
-    Some(super::json_line(&line))
+    let mut line = Vec::new();
+    let mut page = Object::open(&mut line);
+    page.text("from", visit.url.as_str());
+    page.text("at", &visit.at.to_string());
+    page.list("links", visit.links.iter(), push_link);
+    page.close();
+    line.push(b'\n');
+    Some(line)
+}
+
+fn push_link(line: &mut Vec<u8>, fact: LinkFact<'_>) {
+    let mut link = Object::open(line);
+    link.text("to", fact.to);
+    link.text("via", fact.via.word());
+    link.text_if_any("text", fact.text);
+    link.text_if_any("rel", fact.rel);
+    link.text("verdict", fact.verdict);
+    link.close();
 }

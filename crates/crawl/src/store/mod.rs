@@ -13,6 +13,8 @@ pub mod cdxj;
 pub mod chain;
 pub mod durable;
 mod gzip;
+mod json;
+pub mod link_facts;
 pub mod plan;
 pub mod sink;
 pub mod summary;
@@ -26,17 +28,16 @@ mod pages;
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
-pub use chain::{Chain, Encoders, Positions};
+pub use chain::{Chain, Encoders, FlushedChain, Positions};
 pub use crawl_log::CrawlLogSink;
+pub use link_facts::{LinkFact, LinkFacts};
 pub use links::LinksSink;
 pub use null::{CallSink, NullSink};
 pub use pages::PagesSink;
 pub use plan::StorePlan;
-pub use sink::{Encoded, Encoder, Kept, Position, Sink, WarcRef};
+pub use sink::{Encoded, Encoder, Flushed, Kept, Position, Sink, Unsynced, WarcRef};
 pub use summary::Summary;
-pub use visit::{Exchange, LinkFact, PageFacts, SameAs, Timings, Truncated, Visit, Wire};
+pub use visit::{Exchange, PageFacts, SameAs, Timings, Truncated, Visit, Wire};
 pub use warc::{WarcReader, WarcSink};
 
 use crate::Result;
@@ -49,13 +50,6 @@ pub fn all_sinks(plan: &Arc<StorePlan>) -> Result<Vec<Box<dyn Sink>>> {
         Box::new(LinksSink::new(plan.clone())),
         Box::new(CrawlLogSink::new(plan.clone())),
     ])
-}
-
-/// A value as one line of JSON.
-fn json_line(value: &impl Serialize) -> Vec<u8> {
-    let mut line = serde_json::to_vec(value).expect("strings and numbers are JSON");
-    line.push(b'\n');
-    line
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::sink::{Encoded, Encoder, Kept, Position, Sink};
+use super::sink::{Encoded, Encoder, Flushed, Kept, Position, Sink};
 use super::visit::Visit;
 use crate::Result;
 
@@ -23,8 +23,8 @@ impl Sink for NullSink {
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<Position> {
-        Ok(Position::default())
+    fn flush(&mut self) -> Result<Flushed> {
+        Ok(Flushed::default())
     }
 
     fn recover(&mut self, _: Option<Position>) -> Result<()> {
@@ -65,8 +65,8 @@ impl<F: FnMut(&Visit, &Kept) -> Result<()> + Send> Sink for CallSink<F> {
         (self.call)(visit, kept)
     }
 
-    fn sync(&mut self) -> Result<Position> {
-        Ok(Position::default())
+    fn flush(&mut self) -> Result<Flushed> {
+        Ok(Flushed::default())
     }
 
     fn recover(&mut self, _: Option<Position>) -> Result<()> {

@@ -6,14 +6,17 @@
 use std::sync::Arc;
 
 use larm_core::Outcome;
-use serde::Serialize;
 
 use super::appender::Appender;
 use super::durable;
+use super::json::Object;
 use super::plan::StorePlan;
-use super::sink::{Encoded, Encoder, Kept, Position, Sink};
+use super::sink::{Encoded, Encoder, Flushed, Kept, Position, Sink};
 use super::visit::Visit;
 use crate::Result;
+
+/// About what a line takes beside the text.
+const LINE_BYTES: usize = 512;
 
 /// Writes `pages/pages.jsonl` of a crawl directory.
 pub struct PagesSink {
@@ -47,8 +50,8 @@ impl Sink for PagesSink {
         self.out.append(&encoded.bytes).map(drop)
     }
 
-    fn sync(&mut self) -> Result<Position> {
-        Ok(Position { file: 0, offset: self.out.sync()? })
+    fn flush(&mut self) -> Result<Flushed> {
+        self.out.flush()
     }
 
     fn recover(&mut self, position: Option<Position>) -> Result<()> {
@@ -65,36 +68,25 @@ impl Sink for PagesSink {
     }
 }
 
-#[derive(Serialize)]
-struct PageLine<'a> {
-    id: String,
-    url: &'a str,
-    ts: String,
-    title: &'a str,
-    text: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    lang: &'a str,
-    size: usize,
-    status: u16,
-    depth: u32,
-}
-
 /// The line of an HTML page that was there.
 fn page_line(visit: &Visit) -> Option<Vec<u8>> {
     let page = visit.page.as_ref().filter(|page| page.is_html())?;
     if visit.outcome != (Outcome::Fetched { status: 200 }) {
         return None;
     }
-    let line = PageLine {
-        id: format!("{}-{}", visit.url.fingerprint(), visit.at.0),
-        url: visit.url.as_str(),
-        ts: visit.at.to_string(),
-        title: &page.title,
-        text: &page.text,
-        lang: &page.lang,
-        size: visit.exchange.as_ref().map_or(0, |exchange| exchange.payload().len()),
-        status: 200,
-        depth: visit.depth,
-    };
-    Some(super::json_line(&line))
+    let size = visit.exchange.as_ref().map_or(0, |exchange| exchange.payload().len());
+    let mut line = Vec::with_capacity(page.text.len() + LINE_BYTES);
+    let mut object = Object::open(&mut line);
+    object.text("id", &format!("{}-{}", visit.url.fingerprint(), visit.at.0));
+    object.text("url", visit.url.as_str());
+    object.text("ts", &visit.at.to_string());
+    object.text("title", &page.title);
+    object.text("text", &page.text);
+    object.text_if_any("lang", &page.lang);
+    object.number("size", size as u64);
+    object.number("status", 200);
+    object.number("depth", visit.depth.into());
+    object.close();
+    line.push(b'\n');
+    Some(line)
 }

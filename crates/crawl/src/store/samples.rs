@@ -74,7 +74,7 @@ pub fn visit(url: CrawlUrl, outcome: Outcome, exchange: Option<Exchange>) -> Vis
         timings: Timings { first_byte_ms: Some(4), total_ms: 9, ..Timings::default() },
         exchange,
         page: None,
-        links: Vec::new(),
+        links: LinkFacts::default(),
         same_as: None,
         notes: Vec::new(),
     }
@@ -92,13 +92,8 @@ pub fn page(text: &str, title: &str) -> Visit {
         text: "x".into(),
         ..PageFacts::default()
     });
-    visit.links = vec![LinkFact {
-        to: "http://example.org/x".into(),
-        via: Via::Anchor,
-        text: "x".into(),
-        rel: String::new(),
-        verdict: "new".into(),
-    }];
+    let link = LinkFact::new("http://example.org/x", Via::Anchor);
+    visit.links.push(LinkFact { text: "x", verdict: "new", ..link });
     visit
 }
 
@@ -119,7 +114,14 @@ pub fn copy_of(original: &Visit, text: &str) -> Visit {
         payload_digest: original.exchange.as_ref().unwrap().payload_digest(),
     };
     let at = original.at.after(3_600_000);
-    Visit { url, at, same_as: Some(same_as), page: None, links: Vec::new(), ..original.clone() }
+    Visit {
+        url,
+        at,
+        same_as: Some(same_as),
+        page: None,
+        links: LinkFacts::default(),
+        ..original.clone()
+    }
 }
 
 pub fn denied(text: &str) -> Visit {

@@ -4,17 +4,20 @@
 //! serialise) without touching a file. The sink itself belongs to the one writer, which calls it in the
 //! order in which visits settle.
 //!
-//! The life of a sink: `recover` once, before anything else; then `write` and `sync` as often as need
-//! be; `finish` at the end. A sink knows nothing of frontier and fetch, and does not judge what is
-//! worth keeping. After an error it is not used again: what is on disk is known only up to the last
-//! position that `sync` returned.
+//! The life of a sink: `recover` once, before anything else; then `write` and `flush` as often as need
+//! be; `finish` at the end. Syncing what was flushed is left to whoever flushed, so that writing can go
+//! on meanwhile. A sink knows nothing of frontier and fetch, and does not judge what is worth keeping.
+//! After an error it is not used again: what is on disk is known only up to the last position whose
+//! files were synced.
 
+use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::visit::Visit;
-use crate::Result;
+use crate::{Error, Result};
 
 /// The half of a sink that any worker may call: pure, in parallel, no I/O.
 pub type Encoder = Arc<dyn Fn(&Visit) -> Encoded + Send + Sync>;
@@ -31,15 +34,50 @@ pub trait Sink: Send {
     /// the visit, and is added to.
     fn write(&mut self, visit: &Visit, encoded: Encoded, kept: &mut Kept) -> Result<()>;
 
-    /// Brings everything written so far to the disk, and returns where that ends: the position to cut
-    /// back to after a crash. A failed sync is final.
-    fn sync(&mut self) -> Result<Position>;
+    /// Hands everything written so far to the operating system, and returns where that ends: the
+    /// position to cut back to after a crash, once the files that come with it are synced.
+    fn flush(&mut self) -> Result<Flushed>;
 
     /// Cuts back to `position` and removes what came after; `None`: nothing was ever committed.
     fn recover(&mut self, position: Option<Position>) -> Result<()>;
 
     /// The crawl ends or pauses for good: syncs, closes, puts in order. Nothing is written after.
     fn finish(&mut self) -> Result<()>;
+}
+
+/// Everything that a sink was given, on its way to the disk.
+#[derive(Debug, Default)]
+pub struct Flushed {
+    /// Where it ends.
+    pub position: Position,
+    /// What has to be synced, in this order, before the position holds.
+    pub unsynced: Vec<Unsynced>,
+}
+
+impl From<Position> for Flushed {
+    /// Of a sink that has nothing to sync, or has done so itself.
+    fn from(position: Position) -> Self {
+        Self { position, unsynced: Vec::new() }
+    }
+}
+
+/// A file with bytes that a power failure would take away.
+#[derive(Debug)]
+pub struct Unsynced {
+    file: Arc<File>,
+    path: PathBuf,
+}
+
+impl Unsynced {
+    /// Notes that a file has to be synced.
+    pub fn new(file: Arc<File>, path: PathBuf) -> Self {
+        Self { file, path }
+    }
+
+    /// Brings the file's bytes to the disk. A failure is final: what is there is not known any more.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_data().map_err(Error::io(&self.path))
+    }
 }
 
 /// What an encoder made of a visit. What it means is between encoder and sink.

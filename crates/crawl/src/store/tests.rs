@@ -217,13 +217,13 @@ fn crash(warc_bytes_max: u64, closed: bool) -> Crash {
     let dir = temp_dir();
     let mut chain = open_rolling(dir.path(), &[], warc_bytes_max);
     visits[..COMMITTED].iter().for_each(|visit| drop(keep(&mut chain, visit)));
-    let committed = chain.sync_all().unwrap();
+    let committed = chain.flush_all().unwrap().positions;
     let before = files(dir.path());
     visits[COMMITTED..].iter().for_each(|visit| drop(keep(&mut chain, visit)));
     if closed {
         chain.finish().unwrap();
     } else {
-        chain.sync_all().unwrap();
+        chain.flush_all().unwrap();
     }
     let after = files(dir.path());
     Crash { warc_bytes_max, visits, committed, before, after, expected: tell(whole.path()) }

@@ -15,6 +15,8 @@ use larm_core::via::Via;
 use larm_core::{Millis, Outcome};
 use serde::{Deserialize, Serialize};
 
+use super::link_facts::LinkFacts;
+
 /// Everything that became of one URL.
 #[derive(Debug, Clone)]
 pub struct Visit {
@@ -39,7 +41,7 @@ pub struct Visit {
     /// What parsing made of the body, if it was parsed.
     pub page: Option<PageFacts>,
     /// The links found, each with what became of it.
-    pub links: Vec<LinkFact>,
+    pub links: LinkFacts,
     /// An earlier visit that brought the same payload.
     pub same_as: Option<SameAs>,
     /// Oddities worth a word in the log.
@@ -102,6 +104,11 @@ impl Exchange {
         let head_bytes = wire.head_bytes.min(wire.response.len());
         let payload_digest = Sha1Digest::of(&wire.response[head_bytes..]);
         Self { wire: Wire { head_bytes, ..wire }, payload_digest }
+    }
+
+    /// Takes the bytes, and the digest that somebody has worked out already.
+    pub fn with_digest(wire: Wire, payload_digest: Sha1Digest) -> Self {
+        Self { wire, payload_digest }
     }
 
     /// The bytes and what is known about them.
@@ -183,21 +190,6 @@ impl PageFacts {
     pub fn is_html(&self) -> bool {
         matches!(self.content_type.as_str(), "text/html" | "application/xhtml+xml")
     }
-}
-
-/// One link of a page, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinkFact {
-    /// Target, canonical where that is possible.
-    pub to: String,
-    /// How it was found.
-    pub via: Via,
-    /// Anchor text.
-    pub text: String,
-    /// The `rel` attribute.
-    pub rel: String,
-    /// `ok`, or the reason of the filter that said no.
-    pub verdict: String,
 }
 
 /// An earlier visit with the same payload.

@@ -11,13 +11,25 @@ use crate::frontier::log::{Log, LogPosition};
 use crate::frontier::sieve::RunName;
 use crate::frontier::store::{BlockKey, Checkpoint, Meta};
 
-/// A batch that is in the log's buffer, to be synced without holding the frontier.
-pub struct Sealed(Arc<Mutex<Log>>);
+/// A batch on its way to the log, to be written without holding the frontier, and before the next.
+#[must_use = "what is sealed is in no other batch"]
+pub struct Sealed {
+    log: Arc<Mutex<Log>>,
+    entries: Vec<Vec<u8>>,
+}
 
 impl Sealed {
-    /// Makes the batch durable. A failure here is final: the log refuses everything after it.
+    /// Writes the batch and makes it durable. A failure here is final: the log refuses everything after
+    /// it. Until then nothing of it is on disk, so that the sinks can be synced before.
     pub fn sync(self) -> Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).sync().map(|_| ())
+        self.write()?;
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).sync().map(|_| ())
+    }
+
+    /// Writes the batch: from here on a crash may keep it or not.
+    pub(crate) fn write(&self) -> Result<()> {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        self.entries.iter().try_for_each(|entry| log.append(entry).map(|_| ()))
     }
 }
 
@@ -28,10 +40,7 @@ impl DiskFrontier {
             return Ok(None);
         }
         let entries = self.pending.seal(&self.positions, &self.limits);
-        let mut log = self.log();
-        entries.iter().try_for_each(|entry| log.append(entry).map(|_| ()))?;
-        drop(log);
-        Ok(Some(Sealed(self.log.clone())))
+        Ok(Some(Sealed { log: self.log.clone(), entries }))
     }
 
     /// A sink that is not part of this run keeps its place: it may be back in the next.

@@ -125,8 +125,8 @@ impl Frontier for DiskFrontier {
         if self.is_spent() { Ok(None) } else { self.lease_turn(now) }
     }
 
-    fn sent(&mut self, host: HostKey, at: Millis) {
-        self.bench.sent(host, at);
+    fn sent(&mut self, host: HostKey, at: Millis) -> bool {
+        self.bench.sent(host, at)
     }
 
     fn settle(&mut self, lease: Lease, settlement: Settlement) -> Result<Offered> {

@@ -248,10 +248,11 @@ impl World {
         self.frontier().worked(3)?;
         self.commits.push((self.model.clone(), positions.clone()));
         let sealed = self.frontier().seal(positions)?.expect("there is a record of time");
-        if sync {
-            sealed.sync()?;
-            self.commits.drain(..self.commits.len() - 1);
+        if !sync {
+            return sealed.write();
         }
+        sealed.sync()?;
+        self.commits.drain(..self.commits.len() - 1);
         Ok(())
     }
 

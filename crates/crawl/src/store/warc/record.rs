@@ -22,6 +22,9 @@ const CONFORMS_TO: &str =
 const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
 /// All records of a visit, one gzip member each; the first is what an index points at.
+///
+/// Request and metadata are some 600 bytes each. Packing them takes a ninth of the time of all that is
+/// done for a page, since a compressor starts by clearing its tables, and saves a third of them.
 pub fn encode(visit: &Visit) -> Encoded {
     let mut encoded = Encoded::default();
     let Some(exchange) = visit.exchange.as_ref().filter(|exchange| !exchange.head().is_empty())
@@ -38,9 +41,9 @@ pub fn encode(visit: &Visit) -> Encoded {
         None => add(response(visit, exchange, &id), effort_for(exchange)),
     }
     if !exchange.wire().request.is_empty() {
-        add(request(visit, exchange, &id), Effort::Packed);
+        add(request(visit, exchange, &id), Effort::Stored);
     }
-    add(metadata(visit, &id), Effort::Packed);
+    add(metadata(visit, &id), Effort::Stored);
     encoded
 }
 

@@ -223,7 +223,7 @@ fn recovery_removes_later_files_and_leaves_those_of_others() {
     let visits = every_shape();
     let mut chain = warc_chain(dir.path(), limits.clone(), None);
     keep(&mut chain, &visits[0]);
-    let position = chain.sync_all().unwrap()[0].1;
+    let position = chain.flush_all().unwrap().positions[0].1;
     visits[1..].iter().for_each(|visit| drop(keep(&mut chain, visit)));
     chain.finish().unwrap();
     let other = dir.path().join("warc").join("larm-20261115200001-00009-other.warc.gz");

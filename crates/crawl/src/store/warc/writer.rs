@@ -1,6 +1,6 @@
 //! The archive as a sink: WARC files, rolled by size, each with its index (step 11).
 //!
-//! WARC-1: a file ends where `sync` said, or behind whole records: the bytes of a visit are appended in
+//! WARC-1: a file ends where `flush` said, or behind whole records: the bytes of a visit are appended in
 //! one piece and never split over two files. WARC-2: index lines reach the disk before the records do
 //! that they point at, so that a committed record is always in the index. WARC-3: a file is begun once;
 //! after a start or a crash, the next visit begins the next file.
@@ -16,7 +16,7 @@ use crate::store::appender::Appender;
 use crate::store::cdxj::{self, Index};
 use crate::store::durable;
 use crate::store::plan::StorePlan;
-use crate::store::sink::{Encoded, Encoder, Kept, Position, Sink, WarcRef};
+use crate::store::sink::{Encoded, Encoder, Flushed, Kept, Position, Sink, Unsynced, WarcRef};
 use crate::store::visit::Visit;
 use crate::{Error, Result};
 
@@ -75,7 +75,9 @@ impl WarcSink {
 
     fn close(&mut self) -> Result<()> {
         if let Some(mut file) = self.open.take() {
-            self.closed = file.sync()?;
+            let flushed = file.flush()?;
+            flushed.unsynced.iter().try_for_each(Unsynced::sync)?;
+            self.closed = flushed.position;
             index_of(&file.name, &self.plan.dir).close(self.plan.limits.sort_bytes_max)?;
         }
         Ok(())
@@ -123,8 +125,8 @@ impl Sink for WarcSink {
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<Position> {
-        self.open.as_mut().map_or(Ok(self.closed), OpenFile::sync)
+    fn flush(&mut self) -> Result<Flushed> {
+        self.open.as_mut().map_or(Ok(self.closed.into()), OpenFile::flush)
     }
 
     fn recover(&mut self, position: Option<Position>) -> Result<()> {
@@ -171,10 +173,12 @@ impl OpenFile {
         self.warc.end() == self.first_visit || self.warc.end().saturating_add(bytes) <= bytes_max
     }
 
-    fn sync(&mut self) -> Result<Position> {
+    fn flush(&mut self) -> Result<Flushed> {
         // WARC-2: the index first.
-        self.index.sync()?;
-        Ok(Position { file: self.name.number, offset: self.warc.sync()? })
+        let mut flushed = self.index.flush()?;
+        let Flushed { position, unsynced } = self.warc.flush()?;
+        flushed.unsynced.extend(unsynced);
+        Ok(Flushed { position: Position { file: self.name.number, ..position }, ..flushed })
     }
 }
 

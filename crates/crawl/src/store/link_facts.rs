@@ -1,0 +1,111 @@
+//! The links of one answer, and what became of them, in one piece of memory.
+//!
+//! A page has seventy links on average, and may have thousands: their texts stand behind each other in
+//! one string, so that a link costs no allocation of its own.
+
+use larm_core::via::Via;
+
+/// What is said of a link that passed all filters.
+const PASSED: &str = "ok";
+
+/// One link of a page, and what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkFact<'a> {
+    /// Target, canonical where that is possible.
+    pub to: &'a str,
+    /// How it was found.
+    pub via: Via,
+    /// Anchor text.
+    pub text: &'a str,
+    /// The `rel` attribute.
+    pub rel: &'a str,
+    /// `ok`, or the reason of the filter that said no.
+    pub verdict: &'a str,
+}
+
+impl<'a> LinkFact<'a> {
+    /// A link of which nothing more is known, and which nobody has rejected.
+    pub fn new(to: &'a str, via: Via) -> Self {
+        Self { to, via, text: "", rel: "", verdict: PASSED }
+    }
+}
+
+/// All links of an answer, in the order in which they were found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LinkFacts {
+    texts: String,
+    links: Vec<Entry>,
+}
+
+/// Where each text of a link ends; it begins where the one before it ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    via: Via,
+    to: usize,
+    text: usize,
+    rel: usize,
+    /// Of links that passed, nothing is kept.
+    verdict: usize,
+}
+
+impl LinkFacts {
+    /// Adds a link.
+    pub fn push(&mut self, link: LinkFact<'_>) {
+        let rejected = if link.verdict == PASSED { "" } else { link.verdict };
+        let [to, text, rel, verdict] = [link.to, link.text, link.rel, rejected].map(|piece| {
+            self.texts.push_str(piece);
+            self.texts.len()
+        });
+        self.links.push(Entry { via: link.via, to, text, rel, verdict });
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = LinkFact<'_>> {
+        let mut begin = 0;
+        self.links.iter().map(move |link| {
+            let [to, text, rel, verdict] =
+                [link.to, link.text, link.rel, link.verdict].map(|end| {
+                    let piece = &self.texts[begin..end];
+                    begin = end;
+                    piece
+                });
+            let verdict = if verdict.is_empty() { PASSED } else { verdict };
+            LinkFact { to, via: link.via, text, rel, verdict }
+        })
+    }
+}
+
+impl<'a> FromIterator<LinkFact<'a>> for LinkFacts {
+    fn from_iter<I: IntoIterator<Item = LinkFact<'a>>>(links: I) -> Self {
+        let mut facts = Self::default();
+        links.into_iter().for_each(|link| facts.push(link));
+        facts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_come_out_as_they_went_in() {
+        let links = [
+            LinkFact { text: "Über uns", rel: "me", ..LinkFact::new("http://h/a", Via::Anchor) },
+            LinkFact::new("", Via::Redirect),
+            LinkFact { verdict: "scope: elsewhere", ..LinkFact::new("http://i/", Via::Anchor) },
+        ];
+        let facts: LinkFacts = links.into_iter().collect();
+        assert_eq!(facts.iter().collect::<Vec<_>>(), links);
+        assert_eq!((facts.len(), facts.is_empty()), (3, false));
+    }
+}
