@@ -98,7 +98,9 @@ impl Line {
             parent: lease.url().as_str().into(),
             nofollow: self.nofollow(fetched, page),
         };
-        for link in page.links() {
+        let links = page.links();
+        judged.facts.reserve(links.size_hint().0);
+        for link in links {
             let said =
                 LinkFact { text: link.text, rel: link.rel, ..LinkFact::new(link.target, link.via) };
             judged.add(said, self.judge_link(&found_on, &link));

@@ -79,19 +79,20 @@ impl<'a> Object<'a> {
 /// Appends a string, quotes and escapes included (RFC 8259 section 7).
 pub fn push_string(out: &mut Vec<u8>, text: &str) {
     const PIECE: usize = 32;
-    out.reserve(text.len() + 2);
+    let bytes = text.as_bytes();
+    out.reserve(bytes.len() + 2);
     out.push(b'"');
-    let mut rest = text.as_bytes();
-    while !rest.is_empty() {
+    let mut plain = 0;
+    for begin in (0..bytes.len()).step_by(PIECE) {
+        let end = bytes.len().min(begin + PIECE);
         // Looking at all bytes of a piece and only then asking lets the compiler look at many at a time.
-        let clean =
-            |piece: &&[u8]| !piece.iter().fold(false, |any, &byte| any | needs_escape(byte));
-        let plain = PIECE * rest.chunks_exact(PIECE).take_while(clean).count();
-        out.extend_from_slice(&rest[..plain]);
-        let (odd, behind) = rest[plain..].split_at(PIECE.min(rest.len() - plain));
-        odd.iter().for_each(|&byte| push_byte(out, byte));
-        rest = behind;
+        if bytes[begin..end].iter().fold(false, |any, &byte| any | needs_escape(byte)) {
+            out.extend_from_slice(&bytes[plain..begin]);
+            bytes[begin..end].iter().for_each(|&byte| push_byte(out, byte));
+            plain = end;
+        }
     }
+    out.extend_from_slice(&bytes[plain..]);
     out.push(b'"');
 }
 

@@ -7,6 +7,8 @@ use larm_core::via::Via;
 
 /// What is said of a link that passed all filters.
 const PASSED: &str = "ok";
+/// About what the texts of a link take.
+const LINK_BYTES: usize = 80;
 
 /// One link of a page, and what became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +51,12 @@ struct Entry {
 }
 
 impl LinkFacts {
+    /// Makes room for so many more links of common length.
+    pub fn reserve(&mut self, links: usize) {
+        self.texts.reserve(links * LINK_BYTES);
+        self.links.reserve(links);
+    }
+
     /// Adds a link.
     pub fn push(&mut self, link: LinkFact<'_>) {
         let rejected = if link.verdict == PASSED { "" } else { link.verdict };

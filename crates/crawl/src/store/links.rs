@@ -16,6 +16,9 @@ use super::sink::{Encoded, Encoder, Flushed, Kept, Position, Sink};
 use super::visit::Visit;
 use crate::Result;
 
+/// About what a link takes.
+const LINK_BYTES: usize = 128;
+
 /// Writes `links/links.jsonl.gz` of a crawl directory.
 pub struct LinksSink {
     plan: Arc<StorePlan>,
@@ -81,7 +84,7 @@ fn links_line(visit: &Visit) -> Option<Vec<u8>> {
     if visit.links.is_empty() {
         return None;
     }
-    let mut line = Vec::new();
+    let mut line = Vec::with_capacity(LINK_BYTES * (visit.links.len() + 1));
     let mut page = Object::open(&mut line);
     page.text("from", visit.url.as_str());
     page.text("at", &visit.at.to_string());
