@@ -122,13 +122,23 @@ impl Writer {
         if let Some(sealed) = sealed {
             sealed.sync()?;
         }
+        self.checkpoint()
+    }
+
+    /// Writes a checkpoint if one is due. The frontier is held while that is gathered, and not while it
+    /// is written: leasing goes on.
+    fn checkpoint(&mut self) -> Result<()> {
         let now = self.clock.now();
         let mut frontier = self.frontier.hold()?;
-        if frontier.wants_checkpoint(now) {
-            frontier.checkpoint(now)?;
-            // It may have made room for hosts that wait on disk.
-            self.wake.notify_one();
+        if !frontier.wants_checkpoint(now) {
+            return Ok(());
         }
+        let Some(checkpoint) = frontier.begin_checkpoint(now)? else { return Ok(()) };
+        drop(frontier);
+        let written = checkpoint.write()?;
+        self.frontier.hold()?.end_checkpoint(written, self.clock.now())?;
+        // It may have made room for hosts that wait on disk.
+        self.wake.notify_one();
         Ok(())
     }
 
