@@ -230,11 +230,15 @@ limits! {
     #[doc = "URLs of one host held in memory."]
     host_urls_memory_max = 1_000, ceiling 1_000_000, "the rest stays on disk", "frontier.spilled";
     #[doc = "Hosts held in memory."]
-    hosts_memory_max = 100_000, ceiling 10_000_000, "further hosts stay on disk until there is room", "frontier.parked";
+    hosts_memory_max = 20_000, ceiling 10_000_000, "further hosts stay on disk until there is room", "frontier.parked";
+    #[doc = "Bytes of hosts and of their waiting URLs held in memory."]
+    hosts_memory_bytes_max = 64 * MIB, ceiling 64 * GIB, "further hosts stay on disk until there is room", "frontier.parked";
+    #[doc = "Bytes of URLs that gather for the hosts of a partition that are not in memory."]
+    arrivals_bytes_max = MIB, ceiling 64 * MIB, "they are sorted out to their hosts", "frontier.sorted_out";
     #[doc = "URLs of one block on disk."]
     queue_block_urls_max = 256, ceiling 65_536, "the next block begins", "frontier.blocks";
     #[doc = "Changes held in memory between two checkpoints."]
-    checkpoint_changes_max = 50_000, ceiling 10_000_000, "a checkpoint is written", "frontier.checkpoints";
+    checkpoint_changes_max = 500_000, ceiling 10_000_000, "a checkpoint is written", "frontier.checkpoints";
     #[doc = "Bytes of changes held in memory between two checkpoints."]
     checkpoint_bytes_max = 32 * MIB, ceiling GIB, "a checkpoint is written", "frontier.checkpoints";
     #[doc = "Time between two checkpoints."]

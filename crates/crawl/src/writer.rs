@@ -7,8 +7,8 @@
 //! crash at any instant leaves a log that speaks only of what the archive holds, and recovery cuts the
 //! archive back to it.
 //!
-//! One commit at a time, and none during a checkpoint. Only this thread settles, so nothing is settled
-//! between a commit and the checkpoint that follows it.
+//! One commit at a time, and one checkpoint, which is gathered right behind a commit and written by
+//! another thread, too. Only this thread settles, so nothing is settled between the two.
 //!
 //! An error of disk or log ends the writer, and with it the crawl: nothing is settled that is not kept.
 
@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::fetch::Reservation;
-use crate::frontier::{Fate, Lease, Sealed, Settlement, SharedFrontier};
+use crate::frontier::{Fate, Lease, Sealed, Settlement, SharedFrontier, Written};
 use crate::store::{Chain, Encoded, FlushedChain, Visit};
 
 /// Jobs that are settled at a time, with one hold of the frontier.
@@ -51,6 +51,8 @@ pub struct Writer {
     clock: Clock,
     /// The commit under way.
     commit: Option<JoinHandle<Result<()>>>,
+    /// The checkpoint under way.
+    checkpoint: Option<JoinHandle<Result<Written>>>,
     /// When the next one is to begin, if there is something to commit.
     commit_at: Option<Millis>,
     /// Up to here the time of work is noted.
@@ -69,8 +71,18 @@ impl Writer {
         clock: Clock,
     ) -> Self {
         let worked_until = clock.now();
-        let (commit, commit_at) = (None, None);
-        Self { chain, frontier, inbox, wake, limits, clock, commit, commit_at, worked_until }
+        Self {
+            chain,
+            frontier,
+            inbox,
+            wake,
+            limits,
+            clock,
+            commit: None,
+            checkpoint: None,
+            commit_at: None,
+            worked_until,
+        }
     }
 
     /// Makes the start of this run and its seeds durable, before anything is asked for. So a run that
@@ -85,7 +97,7 @@ impl Writer {
         let mut jobs = Vec::with_capacity(BATCH_JOBS);
         while self.receive(&mut jobs).await {
             self.settle(&mut jobs)?;
-            self.look_after_commit().await?;
+            self.look_after_disk().await?;
         }
         self.close().await
     }
@@ -118,25 +130,25 @@ impl Writer {
         Ok(())
     }
 
-    /// Ends the commit under way if it is done, and begins the next if it is due.
-    async fn look_after_commit(&mut self) -> Result<()> {
+    /// Ends what is done, and begins what is due: a checkpoint, or a commit. A slow disk holds up the
+    /// crawl only when there is a checkpoint's worth of work behind what it is busy with.
+    async fn look_after_disk(&mut self) -> Result<()> {
         let now = self.clock.now();
         let (unsealed, wants_checkpoint) = {
             let frontier = self.frontier.look();
             (frontier.is_unsealed(), frontier.wants_checkpoint(now))
         };
-        // A slow disk holds up the crawl only when there is a checkpoint's worth of work behind it.
-        let under_way = self.commit.as_ref().is_some_and(|commit| !commit.is_finished());
-        if under_way && !wants_checkpoint {
-            return Ok(());
+        if wants_checkpoint || is_done(&self.checkpoint) {
+            self.finish_checkpoint().await?;
         }
-        self.finish_commit().await?;
         if wants_checkpoint {
-            return self.checkpoint(now);
+            return self.begin_checkpoint(now).await;
         }
         // Nothing was settled for a while, but a setting may have been changed.
         let idle = self.commit_at.is_none() && unsealed;
-        if idle || self.commit_at.is_some_and(|at| at <= now) {
+        let due = idle || self.commit_at.is_some_and(|at| at <= now);
+        if due && (self.commit.is_none() || is_done(&self.commit)) {
+            self.finish_commit().await?;
             let commit = self.begin_commit()?;
             self.commit = Some(spawn_blocking(|| commit.sync()));
         }
@@ -145,7 +157,24 @@ impl Writer {
 
     async fn finish_commit(&mut self) -> Result<()> {
         let Some(commit) = self.commit.take() else { return Ok(()) };
-        commit.await.unwrap_or_else(|_| Err(Error::Stopped("a commit panicked".to_owned())))
+        commit.await.unwrap_or_else(|_| Err(panicked("a commit")))
+    }
+
+    async fn begin_checkpoint(&mut self, now: Millis) -> Result<()> {
+        self.finish_commit().await?;
+        self.commit_now()?;
+        let checkpoint = self.frontier.hold()?.begin_checkpoint(now)?;
+        self.checkpoint = checkpoint.map(|checkpoint| spawn_blocking(|| checkpoint.write()));
+        Ok(())
+    }
+
+    async fn finish_checkpoint(&mut self) -> Result<()> {
+        let Some(checkpoint) = self.checkpoint.take() else { return Ok(()) };
+        let written = checkpoint.await.unwrap_or_else(|_| Err(panicked("a checkpoint")))?;
+        self.frontier.hold()?.end_checkpoint(written, self.clock.now())?;
+        // It may have made room for hosts that wait on disk.
+        self.wake.notify_one();
+        Ok(())
     }
 
     /// Everything settled so far, ready to be made durable.
@@ -164,16 +193,9 @@ impl Writer {
         self.begin_commit()?.sync()
     }
 
-    fn checkpoint(&mut self, now: Millis) -> Result<()> {
-        self.commit_now()?;
-        self.frontier.hold()?.checkpoint(now)?;
-        // It may have made room for hosts that wait on disk.
-        self.wake.notify_one();
-        Ok(())
-    }
-
     async fn close(mut self) -> Result<()> {
         self.finish_commit().await?;
+        self.finish_checkpoint().await?;
         self.commit_now()?;
         let positions = self.chain.finish()?;
         let mut frontier = self.frontier.hold()?;
@@ -182,6 +204,14 @@ impl Writer {
         }
         frontier.checkpoint(self.clock.now())
     }
+}
+
+fn is_done<T>(task: &Option<JoinHandle<T>>) -> bool {
+    task.as_ref().is_some_and(JoinHandle::is_finished)
+}
+
+fn panicked(what: &str) -> Error {
+    Error::Stopped(format!("larm has a bug: {what} panicked"))
 }
 
 /// The sinks write, so that the lease may be settled.

@@ -67,6 +67,13 @@ impl std::error::Error for UrlError {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint(pub u64);
 
+impl Fingerprint {
+    /// The fingerprint of a URL's canonical text.
+    pub fn of(canonical: &str) -> Self {
+        Self(xxhash_rust::xxh3::xxh3_64(canonical.as_bytes()))
+    }
+}
+
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
@@ -153,7 +160,7 @@ impl CrawlUrl {
 
     /// Identity of this URL in the seen set.
     pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint(xxhash_rust::xxh3::xxh3_64(self.as_str().as_bytes()))
+        Fingerprint::of(self.as_str())
     }
 }
 

@@ -4,7 +4,8 @@
 //! its own. A dead port or a broken certificate must not take the host's working pages along, so
 //! failures are counted per origin, while the gap is kept per host.
 //!
-//! - HOST-1: an origin's index never changes, and there are at most `host_origins_max` of them.
+//! - HOST-1: an origin's index never changes, and there are at most `host_origins_max` of them, those
+//!   aside that arrived while the host was not in memory and were not looked at yet.
 //! - HOST-2: whoever changes what a row would say sets `changed`, so that the next checkpoint writes it.
 
 use std::net::IpAddr;
@@ -14,7 +15,11 @@ use larm_core::{FailureClass, Limits, Millis};
 use serde::{Deserialize, Serialize};
 
 use super::item::{Item, Place};
+use super::pack::{self, Packed};
 use super::queue::{BlockId, Queue, QueueRow, Taken};
+
+/// What a host takes in memory beside its queues, roughly.
+const HOST_BYTES: u64 = 1_000;
 
 /// The key of a host name.
 pub fn host_key(name: &str) -> HostKey {
@@ -89,6 +94,8 @@ impl Origin {
 pub struct Host {
     /// Its name, or its address as text.
     pub name: Box<str>,
+    /// The key of its name.
+    pub key: HostKey,
     /// The partition of its site.
     pub partition: u16,
     /// The gap, and failures of the name itself.
@@ -100,9 +107,13 @@ pub struct Host {
     /// Its origins; their index never changes.
     pub origins: Vec<Origin>,
     /// The item being fetched, and the index of its origin.
-    pub leased: Option<(u16, Taken)>,
+    pub leased: Option<(u32, Taken)>,
     /// Pages answered, for its budget.
     pub answered: u64,
+    /// All that arrived for it before this number is in its queues.
+    pub arrived: u64,
+    /// What came with its partition's arrivals, and has not been held against the maxima yet.
+    pub unchecked: Vec<Place>,
     /// Changed since the last checkpoint.
     pub changed: bool,
 }
@@ -112,6 +123,7 @@ impl Host {
     pub fn new(name: &str, partition: u16) -> Self {
         Self {
             name: name.into(),
+            key: host_key(name),
             partition,
             pace: HostPace::default(),
             address: None,
@@ -119,8 +131,31 @@ impl Host {
             origins: Vec::new(),
             leased: None,
             answered: 0,
+            arrived: 0,
+            unchecked: Vec::new(),
             changed: true,
         }
+    }
+
+    /// Takes a packed URL into the queue of its origin.
+    pub fn push(&mut self, seq: u64, packed: &Packed<'_>) -> Place {
+        let place = Place { priority: packed.priority, seq };
+        let index = self.origin_index(packed.origin());
+        self.origin(index).queue.push(place, packed.bytes);
+        place
+    }
+
+    /// Puts an item at its place in the queue of an origin.
+    pub fn put(&mut self, index: u32, item: &Item) {
+        let mut bytes = Vec::new();
+        pack::pack(item.into(), self.partition, self.key, &mut bytes);
+        self.origin(index).queue.push(item.place, &bytes);
+    }
+
+    /// What it takes in memory, roughly.
+    pub fn memory_bytes(&self) -> u64 {
+        let queues = self.origins.iter().map(|origin| origin.queue.memory_bytes() + HOST_BYTES / 2);
+        HOST_BYTES + queues.sum::<u64>()
     }
 
     /// Whether there is room for an origin, or it is there already.
@@ -129,13 +164,13 @@ impl Host {
     }
 
     /// The index of an origin, which is added if it is not there. Who offers URLs asks for room first.
-    pub fn origin_index(&mut self, text: &str) -> u16 {
+    pub fn origin_index(&mut self, text: &str) -> u32 {
         let index = self.find(text).unwrap_or_else(|| {
             self.origins.push(Origin::new(text));
             self.changed = true;
             self.origins.len() - 1
         });
-        u16::try_from(index).expect("HOST-1: the ceiling of host_origins_max is below 65,536")
+        u32::try_from(index).expect("HOST-1: there are fewer ports than that")
     }
 
     fn find(&self, origin: &str) -> Option<usize> {
@@ -143,9 +178,9 @@ impl Host {
     }
 
     /// The origin of an index that this host gave out.
-    pub fn origin(&mut self, index: u16) -> &mut Origin {
+    pub fn origin(&mut self, index: u32) -> &mut Origin {
         self.changed = true;
-        self.origins.get_mut(usize::from(index)).expect("HOST-1: an origin's index never changes")
+        self.origins.get_mut(index as usize).expect("HOST-1: an origin's index never changes")
     }
 
     /// How many URLs wait, the one being fetched included.
@@ -168,27 +203,27 @@ impl Host {
     }
 
     /// Of the origins that may be asked now, the one whose next item comes first, and its place.
-    pub fn next_origin(&self, now: Millis, appetite: Appetite) -> Option<(u16, Place)> {
+    pub fn next_origin(&self, now: Millis, appetite: Appetite) -> Option<(u32, Place)> {
         let ready = self.origins.iter().enumerate().filter_map(|(i, origin)| {
             origin.ready_at(appetite).filter(|(at, _)| *at <= now)?;
             Some((origin.peek(now, appetite)?, i))
         });
-        ready.min().and_then(|(place, i)| Some((u16::try_from(i).ok()?, place)))
+        ready.min().and_then(|(place, i)| Some((u32::try_from(i).ok()?, place)))
     }
 
     /// The gap that an origin's robots.txt asks for. The host keeps the longest of them.
-    pub fn set_crawl_delay(&mut self, index: u16, crawl_delay_ms: Option<u64>) {
+    pub fn set_crawl_delay(&mut self, index: u32, crawl_delay_ms: Option<u64>) {
         self.origin(index).crawl_delay_ms = crawl_delay_ms;
         let delays = self.origins.iter().filter_map(|origin| origin.crawl_delay_ms);
         self.pace.crawl_delay_ms = delays.max();
     }
 
     /// An origin that was given up and still has URLs to settle.
-    pub fn given_up_origin(&self) -> Option<(u16, FailureClass)> {
+    pub fn given_up_origin(&self) -> Option<(u32, FailureClass)> {
         let found = self.origins.iter().enumerate().find_map(|(i, origin)| {
             origin.given_up.filter(|_| !origin.queue.is_empty()).map(|class| (i, class))
         });
-        found.and_then(|(i, class)| Some((u16::try_from(i).ok()?, class)))
+        found.and_then(|(i, class)| Some((u32::try_from(i).ok()?, class)))
     }
 
     /// Gives up all origins: the host itself cannot be reached.
@@ -204,20 +239,20 @@ impl Host {
     pub fn checkpoint(
         &mut self,
         limits: &Limits,
-        mut write: impl FnMut(u16, BlockId, &[&Item]),
-    ) -> Vec<(u16, BlockId)> {
+        mut write: impl FnMut(u32, BlockId, Vec<u8>),
+    ) -> Vec<(u32, BlockId)> {
         let mut removed = Vec::new();
         for (i, origin) in (0..).zip(&mut self.origins) {
-            let mut write = |block, items: &[&Item]| write(i, block, items);
+            let mut write = |block, list| write(i, block, list);
             let blocks = origin.queue.checkpoint(limits, &mut write);
             removed.extend(blocks.into_iter().map(|block| (i, block)));
         }
         removed
     }
 
-    /// This host as its row on disk, written by the run that began at `run`, right behind
-    /// [`Host::checkpoint`].
-    pub fn to_row(&self, run: Millis) -> HostRow {
+    /// This host as its row on disk, written by the run that began at `run` when `arrived` was the next
+    /// number of an offer, right behind [`Host::checkpoint`].
+    pub fn to_row(&self, run: Millis, arrived: u64) -> HostRow {
         let origins = self.origins.iter().map(|origin| OriginRow {
             text: origin.text.clone(),
             health: origin.health.clone(),
@@ -234,6 +269,7 @@ impl Host {
             origins: origins.collect(),
             leased: self.leased.clone(),
             answered: self.answered,
+            arrived,
         }
     }
 
@@ -248,6 +284,7 @@ impl Host {
             crawl_delay_ms: origin.crawl_delay_ms,
         });
         let mut host = Self {
+            key: host_key(&row.name),
             name: row.name,
             partition: row.partition,
             pace: row.pace,
@@ -256,10 +293,14 @@ impl Host {
             origins: origins.collect(),
             leased: None,
             answered: row.answered,
+            arrived: row.arrived,
+            unchecked: Vec::new(),
             changed: false,
         };
-        if let Some((index, taken)) = row.leased {
-            host.origin(index).queue.put_back(taken);
+        if let Some((index, taken)) = row.leased
+            && let Some(item) = host.origin(index).queue.put_back(taken)
+        {
+            host.put(index, &item);
         }
         host
     }
@@ -274,8 +315,9 @@ pub struct HostRow {
     partition: u16,
     pace: HostPace,
     origins: Vec<OriginRow>,
-    leased: Option<(u16, Taken)>,
+    leased: Option<(u32, Taken)>,
     answered: u64,
+    arrived: u64,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

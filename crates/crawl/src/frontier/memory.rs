@@ -16,7 +16,7 @@ use larm_core::workbench::{End, Health, HostKey, Pace};
 use larm_core::{Failure, FailureClass, Limits, Millis};
 
 use self::host::MemoryHost;
-use super::disk::Sealed;
+use super::disk::{Checkpoint, Sealed, Written};
 use super::host::host_key;
 use super::item::{Errand, Item, Place};
 use super::lease::{Lease, Turn};
@@ -40,6 +40,10 @@ pub struct MemoryFrontier {
     robots: HashMap<String, RobotsRow>,
     totals: Totals,
     next_seq: u64,
+    /// What is to be refused, where that is not for the model to say.
+    pub refused: Option<HashSet<String>>,
+    /// All that was refused so far.
+    turned_away: HashSet<String>,
 }
 
 impl MemoryFrontier {
@@ -56,6 +60,39 @@ impl MemoryFrontier {
             robots: HashMap::new(),
             totals: Totals::default(),
             next_seq: 0,
+            refused: None,
+            turned_away: HashSet::new(),
+        }
+    }
+
+    /// After a crash, what was refused may be new again.
+    pub fn forget_refused(&mut self, is_known: impl Fn(&CrawlUrl) -> bool) {
+        for text in &self.turned_away {
+            let url = CrawlUrl::from_canonical(text).expect("it was one");
+            if !is_known(&url) {
+                self.seen.remove(text);
+            }
+        }
+    }
+
+    /// Drops URLs for which their host turned out to have no room.
+    pub fn shed(&mut self, urls: &[String]) {
+        for text in urls {
+            let url = CrawlUrl::from_canonical(text).expect("it was one");
+            let host = self.hosts.get_mut(url.host()).expect("it has a host");
+            let at = host.origins.iter().position(|origin| origin.text == url.origin());
+            let at = at.expect("it has an origin");
+            let limit = if at as u64 >= self.limits.host_origins_max {
+                "host-origins"
+            } else {
+                assert!(host.waiting() > self.limits.host_urls_max, "{text} has room");
+                "host-full"
+            };
+            let items = &mut host.origins[at].items;
+            let i = items.iter().position(|(_, item)| &*item.url == text).expect("it waits");
+            let (_, item) = items.remove(i);
+            self.totals.known -= u64::from(item.errand.counts());
+            self.reject(limit, 1);
         }
     }
 
@@ -154,6 +191,9 @@ impl MemoryFrontier {
 
     /// The limit that keeps a URL out.
     fn refusal(&self, url: &CrawlUrl, ahead: u64) -> Option<&'static str> {
+        if self.refused.as_ref().is_some_and(|refused| !refused.contains(url.as_str())) {
+            return None;
+        }
         let host = self.hosts.get(url.host())?;
         if host.waiting() + ahead >= self.limits.host_urls_max {
             return Some("host-full");
@@ -178,6 +218,7 @@ impl MemoryFrontier {
             if let Some(limit) = self.refusal(&candidate.url, ahead) {
                 offered.full += 1;
                 errand_refused |= is_robots;
+                self.turned_away.insert(candidate.url.to_string());
                 self.reject(limit, 1);
             } else {
                 offered.new += 1;
@@ -425,7 +466,11 @@ impl Frontier for MemoryFrontier {
         false
     }
 
-    fn checkpoint(&mut self, _: Millis) -> Result<()> {
+    fn begin_checkpoint(&mut self, _: Millis) -> Result<Option<Checkpoint>> {
+        Ok(None)
+    }
+
+    fn end_checkpoint(&mut self, _: Written, _: Millis) -> Result<()> {
         Ok(())
     }
 

@@ -14,16 +14,19 @@ mod batch;
 mod disk;
 mod host;
 mod item;
+mod keyed;
 mod lease;
 pub mod log;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
 mod model_tests;
+mod pack;
 mod queue;
 mod record;
 mod row;
 mod shared;
+mod shelf;
 pub mod sieve;
 mod state;
 mod status;
@@ -37,7 +40,7 @@ use larm_core::via::Via;
 use larm_core::workbench::{End, HostKey, Pace};
 use larm_core::{Failure, Millis};
 
-pub use disk::{DiskFrontier, Opened, Sealed};
+pub use disk::{Checkpoint, DiskFrontier, Opened, Sealed, Written};
 pub use host::host_key;
 pub use item::{Errand, Item, Place};
 pub use lease::{Lease, Turn};
@@ -209,9 +212,21 @@ pub trait Frontier: Send {
     /// Whether a checkpoint is due.
     fn wants_checkpoint(&self, now: Millis) -> bool;
 
-    /// Writes the state to the store and cuts the log behind it. Everything settled must be sealed
-    /// before, with the positions of sinks that hold it.
-    fn checkpoint(&mut self, now: Millis) -> Result<()>;
+    /// Takes everything that a checkpoint has to write, to be written without holding the frontier.
+    /// Everything settled must be sealed before, with the positions of sinks that hold it. There is one
+    /// at a time: it has to be ended before the next begins.
+    fn begin_checkpoint(&mut self, now: Millis) -> Result<Option<Checkpoint>>;
+
+    /// Takes note that a checkpoint is written: cuts the log behind it, and lets go of memory.
+    fn end_checkpoint(&mut self, written: Written, now: Millis) -> Result<()>;
+
+    /// A checkpoint from beginning to end, for who need not care how long that takes.
+    fn checkpoint(&mut self, now: Millis) -> Result<()> {
+        match self.begin_checkpoint(now)? {
+            Some(checkpoint) => self.end_checkpoint(checkpoint.write()?, now),
+            None => Ok(()),
+        }
+    }
 
     /// Counts and waits, with at most `hosts_max` hosts in detail.
     fn status(&self, now: Millis, hosts_max: usize) -> FrontierStatus;

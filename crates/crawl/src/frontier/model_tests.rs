@@ -69,11 +69,46 @@ fn with_room_for_three_hosts_all_hosts_are_served() {
 }
 
 #[test]
+fn hosts_that_come_from_disk_drop_what_they_have_no_room_for() {
+    let mut sheds = 0;
+    for seed in 400..412 {
+        let limits = Limits { host_urls_max: 9, host_origins_max: 2, ..scarce(2) };
+        let mut world =
+            World::new(seed, limits, Rules { crashes: true, paces: false, exact: false });
+        (0..500).for_each(|_| world.step());
+        world.finish();
+        sheds += world.sheds;
+    }
+    assert!(sheds > 30, "only {sheds} URLs had no room");
+}
+
+#[test]
+fn arrivals_beyond_their_maximum_are_sorted_out_to_their_hosts() {
+    for seed in 500..508 {
+        let limits = Limits { arrivals_bytes_max: 300, ..scarce(1) };
+        let mut world =
+            World::new(seed, limits, Rules { crashes: true, paces: false, exact: false });
+        (0..500).for_each(|_| world.step());
+        world.finish();
+    }
+}
+
+#[test]
 fn the_power_may_fail_at_every_single_write() {
+    fail_at_every_write(&limits(), true);
+}
+
+#[test]
+fn the_power_may_fail_at_every_single_write_with_most_hosts_on_disk() {
+    let limits = Limits { host_urls_max: 9, arrivals_bytes_max: 600, ..scarce(2) };
+    fail_at_every_write(&limits, false);
+}
+
+fn fail_at_every_write(limits: &Limits, exact: bool) {
     let mut writes = 0;
     for at in 0.. {
-        let mut world =
-            World::new(300, limits(), Rules { crashes: false, paces: false, exact: true });
+        let rules = Rules { crashes: false, paces: false, exact };
+        let mut world = World::new(300, limits.clone(), rules);
         world.disk.fail_at(at, Fault::PowerOff);
         (0..180).for_each(|_| world.step());
         if world.crashes == 0 {
@@ -82,7 +117,12 @@ fn the_power_may_fail_at_every_single_write() {
         writes = at + 1;
         world.finish();
     }
-    assert!(writes > 40, "only {writes} writes were tried");
+    assert!(writes > 30, "only {writes} writes were tried");
+}
+
+/// Room for so few hosts that most are on disk.
+fn scarce(hosts_memory_max: u64) -> Limits {
+    Limits { hosts_memory_max, ..limits() }
 }
 
 /// A frontier in a directory of its own, and a clock.
@@ -257,11 +297,11 @@ fn a_link_to_a_full_host_on_disk_does_not_keep_it_there() {
     bench.offer(&["http://a.test/1", "http://a.test/2", "http://b.test/1", "http://b.test/2"]);
     bench.checkpoint();
     bench.offer(&["http://a.test/3", "http://b.test/3"]);
-    assert_eq!(bench.frontier().totals().rejected.get("host-full"), Some(&2));
     for _ in 0..4 {
         let lease = bench.lease_in_time();
         bench.done(lease);
     }
+    assert_eq!(bench.frontier().totals().rejected.get("host-full"), Some(&2));
     assert!(bench.frontier().is_done() && bench.frontier().waiting() == 0);
 }
 

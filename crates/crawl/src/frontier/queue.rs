@@ -1,16 +1,17 @@
 //! The back queue of one origin: what waits, in order, partly in memory and partly in blocks on disk.
 //!
 //! A block is written once, by a checkpoint, and from then on is either wholly on disk or wholly in
-//! memory. One that was loaded is written back, shorter, or removed, by the next checkpoint. The places
-//! of blocks on disk are kept here, so the order is exact without reading them.
+//! memory. What is taken from its front moves a mark in the host's row; only one that lost something
+//! from its middle is written again, and one that is used up is removed. The places of blocks on disk
+//! are kept here, so the order is exact without reading them.
 //!
 //! - QUEUE-1: `peek` gives the smallest place of all, loaded or not (deferred ones aside).
 //! - QUEUE-2: memory holds at most `host_urls_memory_max` items plus what came since the last
 //!   checkpoint, which the checkpoint's own limits bound.
 //! - QUEUE-3: what waits is in one place only: deferred, in memory, or in a block on disk that is not
 //!   loaded; so nothing is lost and nothing is counted twice.
-//! - QUEUE-4: blocks do not crumble: a loaded block that is less than half full joins the next that
-//!   is formed, so that the list of blocks stays short beside what it lists.
+//! - QUEUE-4: blocks do not crumble: when many blocks in memory are less than half full, they become one,
+//!   so that the list of blocks stays short beside what it lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +19,15 @@ use larm_core::{Limits, Millis};
 use serde::{Deserialize, Serialize};
 
 use super::item::{Item, Place};
+use super::pack::{self, Packed};
 
-/// Name of a block. Sorted as its items are.
+/// Blocks of one front queue that are less than half full before they are made into one: each item is
+/// then rewritten a few times until its block is full, and not with every newcomer.
+const SMALL_BLOCKS: usize = 8;
+/// What an item in memory takes beside its bytes, roughly.
+const ITEM_BYTES: u64 = 80;
+
+/// Name of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BlockId {
     /// The place of its first item when it was written.
@@ -31,10 +39,19 @@ pub struct BlockId {
 /// A block that is on disk and not in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredBlock {
+    /// No item before this place counts any more.
+    pub from: Place,
     /// Its name.
     pub id: BlockId,
-    /// How many items it holds.
+    /// How many of its items count.
     pub items: u32,
+}
+
+impl StoredBlock {
+    /// Blocks are sorted by what comes first in them.
+    fn order(&self) -> (Place, u32) {
+        (self.from, self.id.number)
+    }
 }
 
 /// An item out of its queue, and the time that it was deferred to.
@@ -47,27 +64,37 @@ pub struct Taken {
 
 #[derive(Debug)]
 struct Waiting {
-    item: Item,
-    block: Option<BlockId>,
+    packed: Box<[u8]>,
+    /// The number of its block, once it has one.
+    block: Option<u32>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct LoadedBlock {
+    id: BlockId,
+    from: Place,
     live: u32,
-    changed: bool,
+    /// Not on disk as it is here.
+    unwritten: bool,
 }
 
 /// What waits for one origin.
 #[derive(Debug, Default)]
 pub struct Queue {
     memory: BTreeMap<Place, Waiting>,
-    loaded: BTreeMap<BlockId, LoadedBlock>,
+    /// Places that came since the last checkpoint, some of them gone again.
+    fresh: Vec<Place>,
+    /// By number.
+    loaded: BTreeMap<u32, LoadedBlock>,
+    /// In the order of their first items.
     stored: Vec<StoredBlock>,
     /// Items in `stored`.
     stored_items: u64,
     /// At most `host_urls_memory_max`.
     deferred: BTreeMap<(Millis, Place), Item>,
     next_block: u32,
+    /// Of `memory`.
+    packed_bytes: u64,
 }
 
 /// A queue as its host's row on disk holds it.
@@ -110,19 +137,27 @@ impl Queue {
         self.memory.is_empty() && self.stored.is_empty() && self.deferred.is_empty()
     }
 
-    /// Adds an item at its place.
-    pub fn push(&mut self, item: Item) {
-        let before = self.memory.insert(item.place, Waiting { item, block: None });
+    /// What it holds in memory, roughly.
+    pub fn memory_bytes(&self) -> u64 {
+        let items = (self.memory.len() + self.deferred.len() + self.stored.len()) as u64;
+        self.packed_bytes + items * ITEM_BYTES
+    }
+
+    /// Adds a packed item at its place.
+    pub fn push(&mut self, place: Place, packed: &[u8]) {
+        self.packed_bytes += packed.len() as u64;
+        self.fresh.push(place);
+        let before = self.memory.insert(place, Waiting { packed: packed.into(), block: None });
         debug_assert!(before.is_none(), "QUEUE-3: a place is taken once: {before:?}");
     }
 
-    /// Adds an item that must wait until `at`, or just waits its turn when too many do.
-    pub fn defer(&mut self, item: Item, at: Millis, limits: &Limits) {
+    /// Adds an item that must wait until `at`. Whether there is room for one more of these.
+    pub fn defer(&mut self, item: Item, at: Millis, limits: &Limits) -> Result<(), Item> {
         if self.deferred.len() as u64 >= limits.host_urls_memory_max {
-            self.push(item);
-        } else {
-            self.deferred.insert((at, item.place), item);
+            return Err(item);
         }
+        self.deferred.insert((at, item.place), item);
+        Ok(())
     }
 
     /// When the next item can be taken: at once, at a time, or never.
@@ -135,29 +170,44 @@ impl Queue {
 
     /// The block that must be loaded before `peek` may be asked.
     pub fn block_due(&self) -> Option<BlockId> {
-        let id = self.stored.first()?.id;
+        let block = self.stored.first()?;
         let in_memory = self.memory.keys().next();
-        in_memory.is_none_or(|place| id.first < *place).then_some(id)
+        in_memory.is_none_or(|place| block.from < *place).then_some(block.id)
     }
 
     /// Everything that waits, blocks on disk read by `read`.
     #[cfg(test)]
-    pub fn items(&self, read: impl Fn(BlockId) -> Vec<Item>) -> Vec<Item> {
-        let memory = self.memory.values().map(|waiting| waiting.item.clone());
-        let memory = memory.chain(self.deferred.values().cloned());
-        memory.chain(self.stored.iter().flat_map(|block| read(block.id))).collect()
+    pub fn items(&self, read: impl Fn(BlockId) -> Vec<u8>) -> Vec<Item> {
+        let memory = self.items_in_memory().chain(self.deferred.values().cloned());
+        let stored = self.stored.iter().flat_map(|block| {
+            let list = read(block.id);
+            let items = pack::entries(&list).flatten().map(|(seq, packed)| packed.unpack(seq));
+            items.filter(|item| item.place >= block.from).collect::<Vec<_>>()
+        });
+        memory.chain(stored).collect()
+    }
+
+    /// Whether an item that is in memory has this place.
+    pub fn holds(&self, place: Place) -> bool {
+        self.memory.contains_key(&place)
+    }
+
+    /// What waits in memory, in order.
+    #[cfg(test)]
+    pub fn items_in_memory(&self) -> impl Iterator<Item = Item> {
+        self.memory.iter().map(|(place, one)| unpack(*place, &one.packed))
     }
 
     /// Blocks on disk that may hold `place`, the likeliest first.
     pub fn blocks_before(&self, place: Place) -> Vec<BlockId> {
-        let before = self.stored.partition_point(|block| block.id.first <= place);
+        let before = self.stored.partition_point(|block| block.from <= place);
         self.stored.iter().take(before).rev().map(|block| block.id).collect()
     }
 
     /// When an errand of the first front queue, a robots.txt, can be taken.
     pub fn urgent_at(&self) -> Option<Millis> {
         let in_order = self.memory.keys().next().is_some_and(|place| place.priority == 0)
-            || self.stored.first().is_some_and(|block| block.id.first.priority == 0);
+            || self.stored.first().is_some_and(|block| block.from.priority == 0);
         if in_order {
             return Some(Millis(0));
         }
@@ -171,15 +221,25 @@ impl Queue {
         places.find(|place| place.priority == 0).copied()
     }
 
-    /// Takes the items of a block into memory.
-    pub fn load(&mut self, id: BlockId, items: Vec<Item>) {
-        let Ok(i) = self.stored.binary_search_by_key(&id, |block| block.id) else { return };
-        self.stored_items -= u64::from(self.stored.remove(i).items);
-        let live = u32::try_from(items.len()).unwrap_or(u32::MAX);
-        self.loaded.insert(id, LoadedBlock { live, changed: false });
-        for item in items {
-            self.memory.insert(item.place, Waiting { item, block: Some(id) });
+    /// Takes the items of a block, as they were written, into memory. `None` if they are not whole.
+    pub fn load(&mut self, id: BlockId, list: &[u8]) -> Option<()> {
+        let i = self.stored.iter().position(|block| block.id == id)?;
+        let StoredBlock { from, items, .. } = self.stored.remove(i);
+        self.stored_items -= u64::from(items);
+        let mut live = 0;
+        for entry in pack::entries(list) {
+            let (seq, packed) = entry?;
+            let place = Place { priority: packed.priority, seq };
+            if place >= from {
+                live += 1;
+                self.packed_bytes += packed.bytes.len() as u64;
+                let waiting = Waiting { packed: packed.bytes.into(), block: Some(id.number) };
+                self.memory.insert(place, waiting);
+            }
         }
+        debug_assert_eq!(live, items, "QUEUE-3: a block holds what is counted");
+        self.loaded.insert(id.number, LoadedBlock { id, from, live, unwritten: false });
+        Some(())
     }
 
     /// The place of what comes next: one whose waiting time is over, else the first in order.
@@ -189,22 +249,26 @@ impl Queue {
         due.or_else(|| self.memory.keys().next()).copied()
     }
 
-    /// Puts an item back as if it had never been taken.
-    pub fn put_back(&mut self, taken: Taken) {
-        match taken.deferred_to {
-            None => self.push(taken.item),
-            Some(at) => _ = self.deferred.insert((at, taken.item.place), taken.item),
-        }
+    /// Puts an item back to where it was deferred; one that was not is returned, to be pushed.
+    pub fn put_back(&mut self, taken: Taken) -> Option<Item> {
+        let Some(at) = taken.deferred_to else { return Some(taken.item) };
+        self.deferred.insert((at, taken.item.place), taken.item);
+        None
     }
 
     /// Takes the item at `place`, wherever it is in memory.
     pub fn take(&mut self, place: Place) -> Option<Taken> {
+        let is_first = self.memory.keys().next() == Some(&place);
         if let Some(waiting) = self.memory.remove(&place) {
-            if let Some(block) = waiting.block.and_then(|id| self.loaded.get_mut(&id)) {
+            self.packed_bytes -= waiting.packed.len() as u64;
+            if let Some(block) = waiting.block.and_then(|number| self.loaded.get_mut(&number)) {
                 block.live -= 1;
-                block.changed = true;
+                // The first of all is the first of its block: what is left of that is behind it.
+                block.from = if is_first { behind(place) } else { block.from };
+                block.unwritten |= !is_first;
             }
-            return Some(Taken { item: waiting.item, deferred_to: None });
+            let item = unpack(place, &waiting.packed);
+            return Some(Taken { item, deferred_to: None });
         }
         let key = *self.deferred.keys().find(|(_, at_place)| *at_place == place)?;
         let item = self.deferred.remove(&key)?;
@@ -212,65 +276,75 @@ impl Queue {
     }
 
     fn stored_after_checkpoint(&self) -> Vec<StoredBlock> {
-        let loaded = self.loaded.iter().filter(|(_, block)| block.live > 0);
-        let loaded = loaded.map(|(id, block)| StoredBlock { id: *id, items: block.live });
+        let loaded = self.loaded.values().map(LoadedBlock::stored);
         let mut all: Vec<_> = loaded.chain(self.stored.iter().cloned()).collect();
-        all.sort_unstable_by_key(|block| block.id);
+        all.sort_unstable_by_key(StoredBlock::order);
         all
     }
 
     /// Puts everything that is new into blocks, gives each block that the checkpoint has to write to
-    /// `write`, with its items in order, and returns those that it has to remove.
-    ///
-    /// Items that do not fit into memory any more are forgotten here: the checkpoint holds them.
+    /// `write`, with the list of its items, and returns those that it has to remove.
     pub fn checkpoint(
         &mut self,
         limits: &Limits,
-        write: &mut impl FnMut(BlockId, &[&Item]),
+        write: &mut impl FnMut(BlockId, Vec<u8>),
     ) -> Vec<BlockId> {
         let mut removed = self.form_blocks(limits);
-        removed.extend(self.loaded.iter().filter(|(_, block)| block.live == 0).map(|(id, _)| *id));
+        let empty = self.loaded.values().filter(|block| block.live == 0);
+        removed.extend(empty.map(|block| block.id));
         self.loaded.retain(|_, block| block.live > 0);
-        for (id, block) in self.loaded.iter().filter(|(_, block)| block.changed) {
-            write(*id, &self.items_of(*id, block.live));
+        for block in self.loaded.values().filter(|block| block.unwritten) {
+            write(block.id, self.list_of(block));
         }
-        self.loaded.values_mut().for_each(|block| block.changed = false);
-        self.unload_beyond(limits);
+        self.loaded.values_mut().for_each(|block| block.unwritten = false);
         removed
     }
 
-    fn items_of(&self, id: BlockId, live: u32) -> Vec<&Item> {
-        let waiting = self.memory.range(id.first..).map(|(_, waiting)| waiting);
-        let its_own = waiting.filter(|waiting| waiting.block == Some(id));
-        its_own.take(live as usize).map(|waiting| &waiting.item).collect()
+    fn list_of(&self, block: &LoadedBlock) -> Vec<u8> {
+        let waiting = self.memory.range(block.from..);
+        let its_own = waiting.filter(|(_, waiting)| waiting.block == Some(block.id.number));
+        let mut list = Vec::new();
+        for (place, waiting) in its_own.take(block.live as usize) {
+            pack::put_entry(&mut list, place.seq, &waiting.packed);
+        }
+        list
     }
 
     /// Gives every item without a block one, and returns the small blocks that went into them.
     fn form_blocks(&mut self, limits: &Limits) -> Vec<BlockId> {
         let block_items = usize::try_from(limits.queue_block_urls_max).unwrap_or(usize::MAX);
-        let small = self.small_blocks(block_items);
-        let fresh: Vec<Place> = self
-            .memory
-            .iter()
-            .filter(|(_, waiting)| waiting.block.is_none_or(|id| small.contains(&id)))
-            .map(|(place, _)| *place)
-            .collect();
-        small.iter().for_each(|id| _ = self.loaded.remove(id));
+        let mut fresh = std::mem::take(&mut self.fresh);
+        let is_new = |place: &Place| self.memory.get(place).is_some_and(|one| one.block.is_none());
+        fresh.retain(is_new);
+        let small = self.small_blocks(&fresh, block_items);
+        if !small.is_empty() {
+            let joins = |one: &Waiting| one.block.is_some_and(|number| small.contains(&number));
+            fresh.extend(self.memory.iter().filter(|(_, one)| joins(one)).map(|(place, _)| *place));
+        }
+        fresh.sort_unstable();
+        // One that was taken and came back is there twice.
+        fresh.dedup();
+        let joined = small.iter().filter_map(|number| self.loaded.remove(number));
+        let joined: Vec<BlockId> = joined.map(|block| block.id).collect();
         for places in fresh.chunk_by(|a, b| a.priority == b.priority) {
             places.chunks(block_items).for_each(|places| self.form_block(places));
         }
-        small.into_iter().collect()
+        joined
     }
 
-    /// Loaded blocks that are less than half full, of the priorities that get a new block anyway.
-    fn small_blocks(&self, block_items: usize) -> BTreeSet<BlockId> {
-        let fresh = self.memory.iter().filter(|(_, waiting)| waiting.block.is_none());
-        let priorities: BTreeSet<u8> = fresh.map(|(place, _)| place.priority).collect();
-        let small = self.loaded.iter().filter(|(id, block)| {
-            (block.live as usize) < block_items.div_ceil(2)
-                && priorities.contains(&id.first.priority)
+    /// The numbers of blocks in memory that are less than half full, if there are many of a front queue
+    /// that gets a new block anyway.
+    fn small_blocks(&self, fresh: &[Place], block_items: usize) -> BTreeSet<u32> {
+        let mut small: BTreeMap<u8, BTreeSet<u32>> = BTreeMap::new();
+        for (number, block) in &self.loaded {
+            if (block.live as usize) < block_items.div_ceil(2) {
+                small.entry(block.id.first.priority).or_default().insert(*number);
+            }
+        }
+        small.retain(|priority, numbers| {
+            numbers.len() >= SMALL_BLOCKS && fresh.iter().any(|place| place.priority == *priority)
         });
-        small.map(|(id, _)| *id).collect()
+        small.into_values().flatten().collect()
     }
 
     fn form_block(&mut self, places: &[Place]) {
@@ -279,44 +353,76 @@ impl Queue {
         self.next_block += 1;
         for place in places {
             let waiting = self.memory.get_mut(place).expect("QUEUE: a fresh place is in memory");
-            waiting.block = Some(id);
+            waiting.block = Some(id.number);
         }
         let live = u32::try_from(places.len()).unwrap_or(u32::MAX);
-        self.loaded.insert(id, LoadedBlock { live, changed: true });
+        self.loaded.insert(id.number, LoadedBlock { id, from: first, live, unwritten: true });
     }
 
-    /// Lets go of blocks until memory is within its limit, the last in order first. Small ones stay
-    /// if that is enough: they are to grow. Only right behind a checkpoint.
-    fn unload_beyond(&mut self, limits: &Limits) {
+    /// Lets go of blocks that are on disk until memory is within its limit, the last in order first.
+    /// Small ones stay if that is enough: they are to grow. Only when the checkpoint is written.
+    pub fn unload_beyond(&mut self, limits: &Limits) {
         let mut excess = (self.memory.len() as u64).saturating_sub(limits.host_urls_memory_max);
         let mut leaving = BTreeSet::new();
         for items_min in [limits.queue_block_urls_max.div_ceil(2), 0] {
             if excess == 0 {
                 break;
             }
-            // The first block stays: it is the next to be taken from.
-            let last_first: Vec<BlockId> = self.loaded.keys().skip(1).rev().copied().collect();
-            for id in last_first {
-                let large = self.loaded.get(&id).is_some_and(|b| u64::from(b.live) >= items_min);
+            for number in self.written_blocks() {
+                let large =
+                    self.loaded.get(&number).is_some_and(|b| u64::from(b.live) >= items_min);
                 if excess > 0 && large {
-                    excess = excess.saturating_sub(self.unload(id));
-                    leaving.insert(id);
+                    excess = excess.saturating_sub(self.unload(number));
+                    leaving.insert(number);
                 }
             }
         }
         if !leaving.is_empty() {
-            self.memory.retain(|_, waiting| waiting.block.is_none_or(|id| !leaving.contains(&id)));
+            let bytes = &mut self.packed_bytes;
+            self.memory.retain(|_, waiting| {
+                let stays = waiting.block.is_none_or(|number| !leaving.contains(&number));
+                *bytes -= if stays { 0 } else { waiting.packed.len() as u64 };
+                stays
+            });
         }
     }
 
-    /// Counts a block as being on disk only, and says how many items it has.
-    fn unload(&mut self, id: BlockId) -> u64 {
-        let Some(LoadedBlock { live: items, .. }) = self.loaded.remove(&id) else { return 0 };
-        let at = self.stored.partition_point(|stored| stored.id < id);
-        self.stored.insert(at, StoredBlock { id, items });
-        self.stored_items += u64::from(items);
-        u64::from(items)
+    /// Blocks in memory that are on disk too, the last in order first. The first of all stays: it is
+    /// the next to be taken from.
+    fn written_blocks(&self) -> Vec<u32> {
+        let mut blocks: Vec<_> = self.loaded.values().map(|b| (b.from, b.id.number)).collect();
+        blocks.sort_unstable();
+        let numbers = blocks.into_iter().skip(1).rev().map(|(_, number)| number);
+        let is_written = |number: &u32| {
+            self.loaded.get(number).is_some_and(|block| !block.unwritten && block.live > 0)
+        };
+        numbers.filter(is_written).collect()
     }
+
+    /// Counts a block as being on disk only, and says how many items it has.
+    fn unload(&mut self, number: u32) -> u64 {
+        let Some(block) = self.loaded.remove(&number) else { return 0 };
+        let stored = block.stored();
+        let at = self.stored.partition_point(|other| other.order() < stored.order());
+        self.stored.insert(at, stored);
+        self.stored_items += u64::from(block.live);
+        u64::from(block.live)
+    }
+}
+
+impl LoadedBlock {
+    fn stored(&self) -> StoredBlock {
+        StoredBlock { from: self.from, id: self.id, items: self.live }
+    }
+}
+
+/// The place right behind one, in the same front queue.
+fn behind(place: Place) -> Place {
+    Place { seq: place.seq + 1, ..place }
+}
+
+fn unpack(place: Place, packed: &[u8]) -> Item {
+    Packed::trusted(packed).unpack(place.seq)
 }
 
 #[cfg(test)]

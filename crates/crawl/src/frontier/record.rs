@@ -7,7 +7,8 @@ use larm_core::workbench::End;
 use larm_core::{FailureClass, Millis};
 use serde::{Deserialize, Serialize};
 
-use super::item::{Item, Place};
+use super::item::Place;
+use super::pack::Packs;
 use super::row::{PageRow, RobotsRow};
 
 /// One change of the state.
@@ -16,12 +17,21 @@ pub enum Record {
     /// URLs from outside the crawl: seeds.
     Offered {
         /// Those that were new.
-        items: Vec<Item>,
+        items: Packs,
         /// How many had no room, by the limit that said so.
         refused: Vec<(String, u32)>,
     },
     /// A lease ended.
     Settled(Box<Settled>),
+    /// URLs that were accepted while their host was not in memory, and for which it has no room.
+    Shed {
+        /// The host.
+        host: Box<str>,
+        /// Which of its URLs.
+        places: Vec<Place>,
+        /// The limit that said so.
+        limit: String,
+    },
     /// A host's name could not be resolved.
     NameFailed {
         /// The host.
@@ -62,7 +72,7 @@ pub struct Settled {
     /// What it means for the item.
     pub fate: Fate,
     /// URLs found, those that were new.
-    pub offers: Vec<Item>,
+    pub offers: Packs,
     /// A robots.txt that was learnt.
     pub robots: Option<Learnt>,
     /// Links found, and how many of them each filter or limit rejected.

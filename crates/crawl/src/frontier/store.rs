@@ -1,12 +1,15 @@
-//! The key-value store: page table, hosts, blocks, digests, robots, and the log position they contain.
+//! The key-value store: page table, hosts, arrivals, blocks, digests, robots, and the log position they
+//! contain.
 //!
 //! Written by checkpoints only, in one sorted batch that is synced before the log is cut. Every key of
-//! the first three begins with its partition, so that a partition can be moved as a range.
+//! the first four begins with its partition, so that a partition can be read and moved as a range.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode};
 use larm_core::digest::BodyDigest;
 use larm_core::url::Fingerprint;
 use larm_core::workbench::HostKey;
@@ -14,10 +17,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::host::HostRow;
-use super::item::Item;
 use super::log::LogPosition;
 use super::queue::BlockId;
 use super::row::{PageRow, RobotsRow, Totals};
+use super::shelf::ShelfRow;
 use super::sieve::RunName;
 use crate::error::{Error, Result};
 use crate::store::{Position, SameAs, durable};
@@ -30,6 +33,9 @@ const WRITE_BUFFER_BYTES: u64 = 4 * 1024 * 1024;
 /// Size of its own journal.
 const JOURNAL_BYTES: u64 = 64 * 1024 * 1024;
 
+/// A value of the store, encoded: shared between who reads it in memory and who writes it.
+pub type Row = fjall::UserValue;
+
 /// What a checkpoint says of the crawl as a whole.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Meta {
@@ -41,6 +47,10 @@ pub struct Meta {
     pub positions: Vec<(String, Position)>,
     /// Next number of an offer.
     pub next_seq: u64,
+    /// URLs waiting.
+    pub waiting: u64,
+    /// What lies in each partition; left out are those with nothing.
+    pub shelves: Vec<(u16, ShelfRow)>,
     /// Counts so far.
     pub totals: Totals,
     /// Settings changed while running, the last of each.
@@ -55,7 +65,7 @@ pub struct BlockKey {
     /// The host.
     pub host: HostKey,
     /// Index of the origin.
-    pub origin: u16,
+    pub origin: u32,
     /// The block.
     pub block: BlockId,
 }
@@ -77,6 +87,7 @@ pub struct Store {
     database: Database,
     meta: Keyspace,
     hosts: Keyspace,
+    arrivals: Keyspace,
     blocks: Keyspace,
     pages: Keyspace,
     digests: Keyspace,
@@ -110,12 +121,16 @@ impl Store {
             .open()
             .map_err(failed)?;
         let options = || KeyspaceCreateOptions::default().max_memtable_size(WRITE_BUFFER_BYTES);
+        let separated = || options().with_kv_separation(Some(KvSeparationOptions::default()));
         let keyspace = |name| database.keyspace(name, options).map_err(failed);
+        // Lists of URLs are large, written once and read once: moving them as the tree grows is waste.
+        let lists = |name| database.keyspace(name, separated).map_err(failed);
         Ok(Self {
             path: path.to_owned(),
             meta: keyspace("meta")?,
             hosts: keyspace("hosts")?,
-            blocks: keyspace("blocks")?,
+            arrivals: lists("arrivals")?,
+            blocks: lists("blocks")?,
             pages: keyspace("pages")?,
             digests: keyspace("digests")?,
             robots: keyspace("robots")?,
@@ -134,20 +149,42 @@ impl Store {
     }
 
     /// All hosts, one at a time, in the order of their keys.
+    #[cfg(test)]
     pub fn hosts(&self) -> impl Iterator<Item = Result<HostRow>> {
-        self.hosts.iter().map(|guard| {
-            let (key, value) = guard.into_inner().map_err(|error| self.failed(&error))?;
-            self.decode(&key, &value)
-        })
+        self.hosts.iter().map(|guard| self.host_row(guard))
     }
 
-    /// The items of a block.
-    pub fn block(&self, key: BlockKey) -> Result<Vec<Item>> {
-        let found = self.read(&self.blocks, &key.bytes())?;
-        found.ok_or_else(|| Error::Store {
-            path: self.path.clone(),
-            what: format!("a block of waiting URLs is missing ({key:?})"),
-        })
+    /// The hosts of a partition, one at a time, in the order of their keys.
+    pub fn hosts_of(&self, partition: u16) -> impl Iterator<Item = Result<HostRow>> {
+        self.hosts.prefix(partition.to_be_bytes()).map(|guard| self.host_row(guard))
+    }
+
+    fn host_row(&self, guard: fjall::Guard) -> Result<HostRow> {
+        let (key, value) = guard.into_inner().map_err(|error| self.failed(&error))?;
+        self.decode_row(&key, &value)
+    }
+
+    /// Rows of a partition's arrivals.
+    pub fn arrivals(&self, partition: u16, rows: Range<u32>) -> Result<Vec<Row>> {
+        let keys = arrivals_bytes(partition, rows.start)..arrivals_bytes(partition, rows.end);
+        let found = self.arrivals.range(keys).map(|guard| guard.value());
+        let found: Vec<Row> =
+            found.collect::<Result<_, _>>().map_err(|error| self.failed(&error))?;
+        if found.len() == rows.len() {
+            return Ok(found);
+        }
+        Err(self.broken(&format!("arrivals are missing (partition {partition}, {rows:?})")))
+    }
+
+    /// The list of a block's items.
+    pub fn block(&self, key: BlockKey) -> Result<Row> {
+        let found = self.blocks.get(key.bytes()).map_err(|error| self.failed(&error))?;
+        found.ok_or_else(|| self.broken(&format!("a block of waiting URLs is missing ({key:?})")))
+    }
+
+    /// An error that says what is wrong with what was read.
+    pub fn broken(&self, what: &str) -> Error {
+        Error::Store { path: self.path.clone(), what: what.to_owned() }
     }
 
     /// A page's row.
@@ -166,23 +203,27 @@ impl Store {
     }
 
     /// A batch to be written as one.
-    pub fn batch(&self) -> Checkpoint<'_> {
-        Checkpoint {
-            store: self,
+    pub fn batch(self: &Arc<Self>) -> Batch {
+        Batch {
+            store: self.clone(),
             batch: self.database.batch().durability(Some(PersistMode::SyncAll)),
         }
     }
 
-    fn read<T: DeserializeOwned>(&self, keyspace: &Keyspace, key: &[u8]) -> Result<Option<T>> {
-        let value = keyspace.get(key).map_err(|error| self.failed(&error))?;
-        value.map(|value| self.decode(key, &value)).transpose()
+    /// What a row says that [`encode`] made.
+    pub fn decode<T: DeserializeOwned>(&self, row: &Row) -> Result<T> {
+        self.decode_row(b"in memory", row)
     }
 
-    fn decode<T: DeserializeOwned>(&self, key: &[u8], value: &[u8]) -> Result<T> {
-        postcard::from_bytes(value).map_err(|error| Error::Store {
-            path: self.path.clone(),
-            what: format!("a row cannot be read ({error}; key {key:02x?})"),
-        })
+    fn read<T: DeserializeOwned>(&self, keyspace: &Keyspace, key: &[u8]) -> Result<Option<T>> {
+        let value = keyspace.get(key).map_err(|error| self.failed(&error))?;
+        value.map(|value| self.decode_row(key, &value)).transpose()
+    }
+
+    fn decode_row<T: DeserializeOwned>(&self, key: &[u8], value: &[u8]) -> Result<T> {
+        let broken =
+            |error| self.broken(&format!("a row cannot be read ({error}; key {key:02x?})"));
+        postcard::from_bytes(value).map_err(broken)
     }
 
     fn failed(&self, error: &fjall::Error) -> Error {
@@ -191,20 +232,30 @@ impl Store {
 }
 
 /// Everything that one checkpoint writes.
-pub struct Checkpoint<'a> {
-    store: &'a Store,
+pub struct Batch {
+    store: Arc<Store>,
     batch: fjall::OwnedWriteBatch,
 }
 
-impl Checkpoint<'_> {
+impl Batch {
     /// Writes a host's row.
     pub fn put_host(&mut self, partition: u16, key: HostKey, row: &HostRow) {
         self.batch.insert(&self.store.hosts, host_bytes(partition, key), encode(row));
     }
 
+    /// Writes a row of a partition's arrivals.
+    pub fn put_arrivals(&mut self, partition: u16, number: u32, list: Row) {
+        self.batch.insert(&self.store.arrivals, arrivals_bytes(partition, number), list);
+    }
+
+    /// Removes a row of arrivals that their hosts have taken.
+    pub fn remove_arrivals(&mut self, partition: u16, number: u32) {
+        self.batch.remove(&self.store.arrivals, arrivals_bytes(partition, number));
+    }
+
     /// Writes a block.
-    pub fn put_block(&mut self, key: BlockKey, items: &[&Item]) {
-        self.batch.insert(&self.store.blocks, key.bytes(), encode(&items));
+    pub fn put_block(&mut self, key: BlockKey, list: Vec<u8>) {
+        self.batch.insert(&self.store.blocks, key.bytes(), list);
     }
 
     /// Removes a block that was used up.
@@ -213,18 +264,18 @@ impl Checkpoint<'_> {
     }
 
     /// Writes a page's row.
-    pub fn put_page(&mut self, partition: u16, fingerprint: Fingerprint, row: &PageRow) {
-        self.batch.insert(&self.store.pages, page_bytes(partition, fingerprint), encode(row));
+    pub fn put_page(&mut self, partition: u16, fingerprint: Fingerprint, row: Row) {
+        self.batch.insert(&self.store.pages, page_bytes(partition, fingerprint), row);
     }
 
     /// Writes which page had a body first.
-    pub fn put_original(&mut self, digest: &BodyDigest, original: &SameAs) {
-        self.batch.insert(&self.store.digests, digest.as_bytes().to_vec(), encode(original));
+    pub fn put_original(&mut self, digest: &BodyDigest, original: Row) {
+        self.batch.insert(&self.store.digests, digest.as_bytes().to_vec(), original);
     }
 
     /// Writes a robots.txt.
-    pub fn put_robots(&mut self, row: &RobotsRow) {
-        self.batch.insert(&self.store.robots, row.origin.as_bytes().to_vec(), encode(row));
+    pub fn put_robots(&mut self, origin: &str, row: Row) {
+        self.batch.insert(&self.store.robots, origin.as_bytes().to_vec(), row);
     }
 
     /// Writes everything, with what it says of the crawl, and syncs.
@@ -234,8 +285,15 @@ impl Checkpoint<'_> {
     }
 }
 
+fn arrivals_bytes(partition: u16, number: u32) -> Vec<u8> {
+    let mut key = Vec::with_capacity(6);
+    key.extend_from_slice(&partition.to_be_bytes());
+    key.extend_from_slice(&number.to_be_bytes());
+    key
+}
+
 fn host_bytes(partition: u16, host: HostKey) -> Vec<u8> {
-    let mut key = Vec::with_capacity(25);
+    let mut key = Vec::with_capacity(27);
     key.extend_from_slice(&partition.to_be_bytes());
     key.extend_from_slice(&host.0.to_be_bytes());
     key
@@ -248,8 +306,10 @@ fn page_bytes(partition: u16, fingerprint: Fingerprint) -> Vec<u8> {
     key
 }
 
-fn encode<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
-    postcard::to_stdvec(value).expect("STORE: rows have no types that cannot be written")
+/// A value as the store holds it.
+pub fn encode<T: Serialize + ?Sized>(value: &T) -> Row {
+    let bytes = postcard::to_stdvec(value);
+    bytes.expect("STORE: rows have no types that cannot be written").into()
 }
 
 fn store_error(path: &Path, error: &fjall::Error) -> Error {

@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use larm_core::workbench::HostKey;
-
 use super::DiskFrontier;
 use crate::error::Result;
-use crate::frontier::Positions;
 use crate::frontier::log::{Log, LogPosition};
-use crate::frontier::sieve::RunName;
-use crate::frontier::store::{BlockKey, Checkpoint, Meta};
+use crate::frontier::sieve::{Saved, Saving};
+use crate::frontier::store::{Batch, Meta};
+use crate::frontier::{Frontier, Positions};
+
+/// Bytes of records that seeds may gather before they go to the log.
+const PENDING_BYTES: u64 = 1024 * 1024;
 
 /// A batch on its way to the log, to be written without holding the frontier, and before the next.
 #[must_use = "what is sealed is in no other batch"]
@@ -53,56 +54,77 @@ impl DiskFrontier {
         }
     }
 
-    /// Writes the state to the store, and only then cuts the log and the seen set behind it.
-    pub(super) fn write_checkpoint(&mut self) -> Result<()> {
-        assert!(!self.pending.holds_settlements(), "FRONT-3: what is settled is sealed first");
-        if let Some(sealed) = self.seal_pending(self.positions.clone())? {
-            sealed.sync()?;
+    /// Seeds come in great numbers, and nobody commits meanwhile: what they have gathered goes to the log
+    /// early, and to the store when that is due.
+    pub(super) fn make_room_for_seeds(&mut self) -> Result<()> {
+        if self.pending.bytes() as u64 >= PENDING_BYTES {
+            self.log_pending()?;
         }
-        let position = self.log().sync()?;
-        let runs = self.sieve.checkpoint()?;
-        self.write_state(position, runs)?;
-        self.state.checkpointed();
-        self.sieve.forget_superseded()?;
-        self.log().cut_before(position)
+        if self.state.wants_checkpoint() && !self.checkpointing {
+            self.checkpoint(self.now)?;
+        }
+        Ok(())
     }
 
-    fn write_state(&mut self, position: LogPosition, runs: Vec<RunName>) -> Result<()> {
-        let store = self.store.clone();
-        let mut batch = store.batch();
-        self.write_hosts(&mut batch);
-        let mut pages: Vec<_> = self.state.pages.iter().collect();
-        pages.sort_unstable_by_key(|(fingerprint, (partition, _))| (*partition, **fingerprint));
-        for (fingerprint, (partition, row)) in pages {
-            batch.put_page(*partition, *fingerprint, row);
-        }
-        self.state.digests.iter().for_each(|(digest, first)| batch.put_original(digest, first));
-        self.state.robots.values().for_each(|row| batch.put_robots(row));
-        batch.commit(&Meta {
-            position,
-            runs,
+    /// Writes what is pending and has nothing to do with the sinks.
+    fn log_pending(&mut self) -> Result<()> {
+        self.seal_pending(self.positions.clone())?.map_or(Ok(()), |sealed| sealed.write())
+    }
+
+    /// Takes everything that a checkpoint has to write. Until that is written, whoever asks for any of it
+    /// finds it in memory.
+    pub(super) fn gather_checkpoint(&mut self) -> Result<Checkpoint> {
+        assert!(!self.pending.holds_settlements(), "FRONT-3: what is settled is sealed first");
+        assert!(!self.checkpointing, "one checkpoint at a time");
+        self.checkpointing = true;
+        self.log_pending()?;
+        let mut batch = self.store.batch();
+        self.state.checkpoint(&mut batch);
+        let meta = Meta {
+            position: self.log().end(),
+            runs: Vec::new(),
             positions: self.positions.clone(),
             next_seq: self.state.next_seq,
+            waiting: self.state.waiting,
+            shelves: self.state.shelves.to_rows(&self.state.partitions_in_memory()),
             totals: self.state.totals.clone(),
             settings: self.state.settings.clone().into_iter().collect(),
-        })
+        };
+        Ok(Checkpoint { log: self.log.clone(), seen: self.sieve.begin_checkpoint()?, batch, meta })
     }
 
-    fn write_hosts(&mut self, batch: &mut Checkpoint<'_>) {
-        let changed = self.state.hosts.iter().filter(|(_, host)| host.changed);
-        let mut changed: Vec<HostKey> = changed.map(|(key, _)| *key).collect();
-        changed.sort_unstable();
-        let run = self.state.run_started;
-        for key in changed {
-            let Some(host) = self.state.hosts.get_mut(&key) else { continue };
-            let partition = host.partition;
-            let at = |origin, block| BlockKey { partition, host: key, origin, block };
-            let removed = host.checkpoint(&self.limits, |origin, block, items| {
-                batch.put_block(at(origin, block), items);
-            });
-            removed.into_iter().for_each(|(o, block)| batch.remove_block(at(o, block)));
-            batch.put_host(partition, key, &host.to_row(run));
-            host.changed = false;
-        }
+    /// The checkpoint is durable: cuts the log and the seen set behind it.
+    pub(super) fn finish_checkpoint(&mut self, written: Written) -> Result<()> {
+        self.checkpointing = false;
+        self.state.checkpointed();
+        self.sieve.end_checkpoint(written.seen);
+        self.sieve.forget_superseded()?;
+        self.log().cut_before(written.position)
     }
+}
+
+/// A checkpoint, to be written without holding the frontier.
+pub struct Checkpoint {
+    log: Arc<Mutex<Log>>,
+    seen: Saving,
+    batch: Batch,
+    meta: Meta,
+}
+
+impl Checkpoint {
+    /// Makes it durable: the log, the runs of the seen set, then the store in one batch. A failure here is
+    /// final: the frontier takes no other checkpoint.
+    pub fn write(mut self) -> Result<Written> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).sync()?;
+        let seen = self.seen.write()?;
+        self.meta.runs = seen.names();
+        self.batch.commit(&self.meta)?;
+        Ok(Written { seen, position: self.meta.position })
+    }
+}
+
+/// A checkpoint that is durable, for the frontier to take note of.
+pub struct Written {
+    seen: Saved,
+    position: LogPosition,
 }

@@ -6,16 +6,17 @@
 //!
 //! - DISK-1: a host with work in memory is in one place: on the bench, among those without an address,
 //!   being looked up, leased, or nowhere because nothing of it may be asked now.
-//! - DISK-2: a host with work that is not in memory is listed as parked, unless nothing of it may be
-//!   asked; then whatever changes that brings it back into memory.
+//! - DISK-2: the partition of a host with work that is not in memory has its turn, unless nothing of the
+//!   host may be asked; then whatever changes that brings it back into memory.
 //!
-//! What is held in memory: at most `hosts_memory_max` hosts and what one checkpoint may gather; beside
-//! them some 60 bytes for each host that is parked.
+//! What is held in memory: at most `hosts_memory_max` hosts, with their URLs at most
+//! `hosts_memory_bytes_max`, and what two checkpoints may gather: one is written while the next gathers.
 
 mod checkpoint;
 mod open;
 mod park;
 mod seat;
+mod shed;
 mod sift;
 mod tell;
 
@@ -41,10 +42,8 @@ use super::{Budgets, Candidate, Frontier, Nameless, Offered, Positions, Settleme
 use crate::error::Result;
 use crate::store::SameAs;
 
-pub use checkpoint::Sealed;
+pub use checkpoint::{Checkpoint, Sealed, Written};
 pub use open::Opened;
-
-use self::park::Parked;
 
 /// The frontier on disk.
 pub struct DiskFrontier {
@@ -65,16 +64,23 @@ pub struct DiskFrontier {
     resolving: HashSet<HostKey>,
     /// Hosts in memory with URLs of given-up origins to settle.
     draining: BTreeSet<HostKey>,
-    /// Hosts on disk only that have work to do.
-    parked: Parked,
-    /// Whether a host is on disk with work of which nothing may be asked.
+    /// What hosts and their URLs take in memory, as of the last checkpoint and those who came since.
+    held_bytes: u64,
+    /// Whether a host may be on disk with work of which nothing may be asked.
     unlisted: bool,
+    /// Whether a checkpoint is being written.
+    checkpointing: bool,
     /// Leases under way, and how many of them are for pages.
     leases: u64,
     leased_pages: u64,
     /// The latest time that anybody named.
     now: Millis,
     checkpoint_at: Millis,
+    /// URLs that were refused, and shed, since somebody asked.
+    #[cfg(test)]
+    pub(super) refused: Vec<String>,
+    #[cfg(test)]
+    pub(super) shed: Vec<String>,
 }
 
 impl DiskFrontier {
@@ -101,23 +107,24 @@ impl DiskFrontier {
 
 impl Frontier for DiskFrontier {
     fn offer(&mut self, candidates: Vec<Candidate>) -> Result<Offered> {
-        let sifted = self.sift(candidates)?;
+        let sifted = self.sift(&candidates)?;
         let offered = sifted.offered;
         if offered.new + offered.full > 0 {
             self.record(Record::Offered { items: sifted.items, refused: sifted.refused })?;
         }
+        self.sort_out()?;
         self.seat_touched();
         // Seeds may be many, and come before anybody commits. Sinks have no part in them.
-        if self.state.wants_checkpoint() && !self.pending.holds_settlements() {
-            self.checkpoint(self.now)?;
+        if !self.pending.holds_settlements() {
+            self.make_room_for_seeds()?;
         }
         Ok(offered)
     }
 
     fn lease(&mut self, now: Millis) -> Result<Option<Lease>> {
-        self.see(now);
-        if self.can_unpark() {
-            self.unpark()?;
+        let now = self.see(now);
+        if self.can_unpark(now) {
+            self.unpark(now)?;
         }
         if let Some(lease) = self.lease_given_up()? {
             return Ok(Some(lease));
@@ -131,7 +138,7 @@ impl Frontier for DiskFrontier {
 
     fn settle(&mut self, lease: Lease, settlement: Settlement) -> Result<Offered> {
         self.see(settlement.at);
-        let sifted = self.sift(settlement.offers)?;
+        let sifted = self.sift(&settlement.offers)?;
         let offered = sifted.offered;
         let robots = sift::learnt(&lease, &settlement.fate, settlement.robots, &sifted);
         if let Turn::Ask(_) = lease.turn {
@@ -153,19 +160,22 @@ impl Frontier for DiskFrontier {
             links: settlement.links,
             rejected,
         })))?;
+        self.sort_out()?;
         self.seat_touched();
         Ok(offered)
     }
 
     fn next_due(&self, now: Millis) -> Option<Millis> {
-        if !self.draining.is_empty() || self.can_unpark() {
+        if !self.draining.is_empty() || self.can_unpark(now) {
             return Some(now);
         }
+        let parked = self.state.shelves.first().map(|(turn, _)| turn);
+        let parked = parked.filter(|turn| *turn > now && self.has_room());
         // With all look-ups in use, the end of one is what brings the next.
         let may_look_up = (self.resolving.len() as u64) < self.limits.dns_lookups_max;
         let nameless = self.nameless.first().filter(|_| may_look_up).map(|(at, _)| *at);
         let lease = if self.is_spent() { None } else { self.bench.next_due(now) };
-        [lease, nameless].into_iter().flatten().min()
+        [lease, nameless, parked].into_iter().flatten().min()
     }
 
     fn nameless(&mut self, now: Millis) -> Option<Nameless> {
@@ -196,14 +206,16 @@ impl Frontier for DiskFrontier {
             }
         }
         self.state.touched.insert(key);
+        self.check_arrivals()?;
         self.seat_touched();
         Ok(())
     }
 
     fn is_done(&self) -> bool {
         let busy = self.leases > 0 || !self.resolving.is_empty() || !self.draining.is_empty();
-        let work_left =
-            !self.bench.is_empty() || !self.nameless.is_empty() || !self.parked.is_empty();
+        let work_left = !self.bench.is_empty()
+            || !self.nameless.is_empty()
+            || self.state.shelves.first().is_some();
         let over = |max| self.state.totals.answered >= max;
         !busy && (!work_left || self.budgets.pages_max.is_some_and(over))
     }
@@ -225,7 +237,9 @@ impl Frontier for DiskFrontier {
     fn set_budgets(&mut self, budgets: Budgets) -> Result<()> {
         let before = std::mem::replace(&mut self.budgets, budgets);
         if before.host_pages_max != budgets.host_pages_max {
-            self.list_all_parked()?;
+            if std::mem::take(&mut self.unlisted) {
+                self.state.shelves.look_at_all();
+            }
             self.seat_all();
         }
         Ok(())
@@ -272,10 +286,15 @@ impl Frontier for DiskFrontier {
         in_time || self.state.wants_checkpoint() || self.is_cramped(now)
     }
 
-    fn checkpoint(&mut self, now: Millis) -> Result<()> {
+    fn begin_checkpoint(&mut self, now: Millis) -> Result<Option<Checkpoint>> {
         self.see(now);
-        self.write_checkpoint()?;
         self.checkpoint_at = now.after(self.limits.checkpoint_ms_max);
+        self.gather_checkpoint().map(Some)
+    }
+
+    fn end_checkpoint(&mut self, written: Written, now: Millis) -> Result<()> {
+        let now = self.see(now);
+        self.finish_checkpoint(written)?;
         self.release_memory(now);
         Ok(())
     }

@@ -1,5 +1,8 @@
 //! Opening the frontier: the last checkpoint, and on top of it what the log holds beyond.
 //!
+//! A crawl of few hosts takes all of them into memory. One of many reads a single row, and leaves its
+//! hosts on disk until their turn comes or the log speaks of them.
+//!
 //! Also where every host learns that the crawl was away: when it was last asked is not known for
 //! certain, so it waits one full gap.
 
@@ -7,19 +10,16 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use larm_core::url::CrawlUrl;
+use larm_core::url::Fingerprint;
 use larm_core::workbench::{Pace, Workbench};
 use larm_core::{Limits, Millis};
 
 use super::DiskFrontier;
-use super::park::Parked;
-use super::sift::goes_through_sieve;
 use crate::disk::{Disk, RealDisk};
 use crate::error::Result;
 use crate::frontier::batch::{Assembler, Batch, Pending};
-use crate::frontier::host::host_key;
-use crate::frontier::item::Item;
 use crate::frontier::log::{Log, LogPosition};
+use crate::frontier::pack::Packs;
 use crate::frontier::record::Record;
 use crate::frontier::sieve::Sieve;
 use crate::frontier::state::State;
@@ -72,12 +72,17 @@ impl DiskFrontier {
             nameless: BTreeSet::new(),
             resolving: HashSet::new(),
             draining: BTreeSet::new(),
-            parked: Parked::default(),
+            held_bytes: 0,
             unlisted: false,
+            checkpointing: false,
             leases: 0,
             leased_pages: 0,
             now,
             checkpoint_at: now.after(limits.checkpoint_ms_max),
+            #[cfg(test)]
+            refused: Vec::new(),
+            #[cfg(test)]
+            shed: Vec::new(),
         };
         frontier.recover(meta)
     }
@@ -89,6 +94,7 @@ impl DiskFrontier {
         };
         let replayed = self.replay(from)?;
         self.state.recovered();
+        self.check_arrivals()?;
         self.seat_all();
         let resumed = self.state.totals.started.is_some();
         self.record(Record::Started(self.now))?;
@@ -107,19 +113,13 @@ impl DiskFrontier {
         self.state.next_seq = meta.next_seq;
         self.state.settings = meta.settings.into_iter().collect();
         self.positions = meta.positions;
-        let store = self.store.clone();
-        for row in store.hosts() {
-            let host = self.state.revive(row?);
-            let key = host_key(&host.name);
-            self.state.waiting += host.waiting();
-            if host.waiting() == 0 {
-                continue;
-            }
-            if (self.state.hosts.len() as u64) < self.limits.hosts_memory_max {
-                self.state.hosts.insert(key, host);
-            } else {
-                self.parked.insert(key, Millis(0), host.partition);
-            }
+        self.state.waiting = meta.waiting;
+        let partitions: Vec<u16> = meta.shelves.iter().map(|(partition, _)| *partition).collect();
+        self.state.shelves.restore(meta.shelves);
+        if self.state.totals.hosts <= self.limits.hosts_memory_max {
+            partitions.into_iter().try_for_each(|partition| self.bring_in_all(partition))?;
+        } else {
+            self.unlisted = true;
         }
         Ok(meta.position)
     }
@@ -150,14 +150,14 @@ impl DiskFrontier {
 
     /// Puts the URLs of a replayed record into the seen set.
     fn remember(&mut self, record: &Record) -> Result<()> {
-        let items: &[Item] = match record {
+        let none = Packs::default();
+        let items = match record {
             Record::Offered { items, .. } => items,
             Record::Settled(settled) => &settled.offers,
-            _ => &[],
+            _ => &none,
         };
-        let urls = items.iter().filter(|item| goes_through_sieve(&item.errand));
-        let urls = urls.filter_map(|item| CrawlUrl::from_canonical(&item.url));
-        let fingerprints: Vec<u64> = urls.map(|url| url.fingerprint().0).collect();
+        let sieved = items.iter().filter(|packed| packed.is_sieved());
+        let fingerprints: Vec<u64> = sieved.map(|packed| Fingerprint::of(packed.url).0).collect();
         self.sieve.insert(&fingerprints).map(|_| ())
     }
 }

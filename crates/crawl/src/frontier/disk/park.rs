@@ -1,13 +1,14 @@
-//! Who is in memory: at most `hosts_memory_max` hosts from one checkpoint to the next.
+//! Who is in memory: at most `hosts_memory_max` hosts from one checkpoint to the next, with what waits for
+//! them at most `hosts_memory_bytes_max`.
 //!
-//! Only right behind a checkpoint may a host leave memory, as then the store holds all of it. First go
-//! those with nothing to do, then those that have nothing to do soon. Those on disk come back, the first
-//! due first, when there is room; and each checkpoint makes some for them if they are due. When nobody in
-//! memory is, such a checkpoint is asked for (`is_cramped`), so that a full memory never holds up the
-//! crawl.
+//! Hosts come from disk a partition at a time, the one whose turn is first first: its hosts and what
+//! arrived for them are read together, so that it costs little per host. Only when a checkpoint is written
+//! may a host leave memory, as then the store holds all of it. First go those with nothing to do, then
+//! those that have nothing to do soon; and each checkpoint makes some room for others if they are due.
+//! When nobody in memory is, such a checkpoint is asked for (`is_cramped`), so that a full memory never
+//! holds up the crawl.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
 
 use larm_core::Millis;
 use larm_core::workbench::HostKey;
@@ -15,125 +16,159 @@ use larm_core::workbench::HostKey;
 use super::DiskFrontier;
 use crate::error::Result;
 use crate::frontier::host::Host;
+use crate::frontier::state::BroughtIn;
 
-/// Hosts that come back from disk, or make room for others, at a time.
-const UNPARK_HOSTS: usize = 64;
 /// Nobody in memory has something to do for this long: let others have their place.
 const CRAMPED_MS: u64 = 1_000;
+/// Who has something to do within this time is worth a place in memory.
+const SOON_MS: u64 = 10_000;
+/// The part of the places that must be free before a partition is brought in while others are busy: so
+/// many hosts share the cost of reading it.
+const SHARE_OF_PLACES: u64 = 8;
+/// The part of the places that a checkpoint frees for others who are due.
+const SHARE_FREED: u64 = 64;
 
 /// The turn of a host of which nothing may be asked.
 const NEVER: Millis = Millis(u64::MAX);
 
-/// Hosts on disk only that have work to do, by when their turn comes.
-#[derive(Debug, Default)]
-pub(super) struct Parked {
-    by_turn: BTreeSet<(Millis, HostKey)>,
-    /// Each with its turn and its partition.
-    hosts: HashMap<HostKey, (Millis, u16)>,
-}
-
-impl Parked {
-    pub(super) fn is_empty(&self) -> bool {
-        self.hosts.is_empty()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.hosts.len()
-    }
-
-    pub(super) fn insert(&mut self, key: HostKey, turn: Millis, partition: u16) {
-        self.remove(key);
-        self.by_turn.insert((turn, key));
-        self.hosts.insert(key, (turn, partition));
-    }
-
-    pub(super) fn remove(&mut self, key: HostKey) {
-        if let Some((turn, _)) = self.hosts.remove(&key) {
-            self.by_turn.remove(&(turn, key));
-        }
-    }
-
-    fn first_turn(&self) -> Option<Millis> {
-        self.by_turn.first().map(|(turn, _)| *turn)
-    }
-
-    fn pop_first(&mut self) -> Option<(HostKey, u16)> {
-        let (_, key) = self.by_turn.pop_first()?;
-        self.hosts.remove(&key).map(|(_, partition)| (key, partition))
-    }
-}
-
 impl DiskFrontier {
-    /// Whether a host on disk has work, and there is room for it.
-    pub(super) fn can_unpark(&self) -> bool {
-        !self.parked.is_empty() && (self.state.hosts.len() as u64) < self.limits.hosts_memory_max
+    fn places(&self) -> u64 {
+        if self.held_bytes >= self.limits.hosts_memory_bytes_max {
+            return 0;
+        }
+        self.limits.hosts_memory_max.saturating_sub(self.state.hosts.len() as u64)
     }
 
-    /// Brings hosts back from disk while there is room, those that are due first first.
-    pub(super) fn unpark(&mut self) -> Result<()> {
-        for _ in 0..UNPARK_HOSTS {
-            if !self.can_unpark() {
-                break;
-            }
-            let Some((key, partition)) = self.parked.pop_first() else { break };
-            self.state.bring_back(partition, key)?;
+    /// Whether there is a place for a host in memory.
+    pub(super) fn has_room(&self) -> bool {
+        self.places() > 0
+    }
+
+    /// Whether a partition's turn has come, and there is room for its hosts. While those in memory are
+    /// busy, for many of them.
+    pub(super) fn can_unpark(&self, now: Millis) -> bool {
+        let wanted = || {
+            let share = self.limits.hosts_memory_max / SHARE_OF_PLACES;
+            if self.is_idle_until(now) { 1 } else { share.max(1) }
+        };
+        self.others_are_due(now) && self.places() >= wanted()
+    }
+
+    /// Whether nobody in memory has something to do until then.
+    fn is_idle_until(&self, then: Millis) -> bool {
+        let is_due = |at: Option<Millis>| at.is_some_and(|at| at <= then);
+        self.draining.is_empty()
+            && !is_due(self.bench.next_due(self.now))
+            && !is_due(self.nameless.first().map(|(at, _)| *at))
+    }
+
+    /// Brings the partition in whose turn is first.
+    pub(super) fn unpark(&mut self, now: Millis) -> Result<()> {
+        if let Some((_, partition)) = self.state.shelves.first() {
+            let brought = self.state.bring_in(partition)?;
+            self.take_in(brought, now);
+            self.check_arrivals()?;
+            self.seat_touched();
         }
-        self.seat_touched();
         Ok(())
     }
 
-    fn others_are_due(&self, now: Millis) -> bool {
-        self.parked.first_turn().is_some_and(|turn| turn <= now)
-    }
-
-    /// Whether a host on disk is due, and those that fill the memory have nothing to do for a while.
-    pub(super) fn is_cramped(&self, now: Millis) -> bool {
-        let hosts = self.state.hosts.len() as u64;
-        let soon = now.after(CRAMPED_MS);
-        let is_soon = |at: Option<Millis>| at.is_some_and(|at| at <= soon);
-        self.others_are_due(now)
-            && hosts >= self.limits.hosts_memory_max
-            && hosts > self.leases + self.resolving.len() as u64
-            && self.draining.is_empty()
-            && !is_soon(self.bench.next_due(now))
-            && !is_soon(self.nameless.first().map(|(at, _)| *at))
-    }
-
-    /// Lets hosts go that have nothing to do, for which there is no room, or whose place others need
-    /// more. Only right behind a checkpoint.
-    pub(super) fn release_memory(&mut self, now: Millis) {
-        let places = usize::try_from(self.limits.hosts_memory_max).unwrap_or(usize::MAX);
-        let wanted = if self.others_are_due(now) { UNPARK_HOSTS.min(self.parked.len()) } else { 0 };
-        let idle = self.state.hosts.iter().filter(|(_, host)| host.waiting() == 0);
-        let idle = idle.filter(|(key, host)| self.may_leave(**key, host));
-        let idle: Vec<HostKey> = idle.map(|(key, _)| *key).collect();
-        idle.into_iter().for_each(|key| self.evict(key));
-        let leaving = (self.state.hosts.len() + wanted).saturating_sub(places);
-        if leaving > 0 {
-            self.park_latest(leaving);
+    /// Sorts out the arrivals of partitions for which too much has arrived, and checks what hosts took.
+    pub(super) fn sort_out(&mut self) -> Result<()> {
+        while let Some(partition) = self.state.shelves.pop_overfull() {
+            let brought = self.state.bring_in(partition)?;
+            self.take_in(brought, self.now);
         }
+        self.check_arrivals()
     }
 
-    /// Parks up to `count` hosts: those whose turn is furthest away, and before them those that have
-    /// none. The latter are not listed: whatever gives them one brings them back.
-    fn park_latest(&mut self, count: usize) {
-        let hosts = self.state.hosts.iter();
-        let hosts = hosts.filter(|(key, host)| self.may_leave(**key, host));
-        let turns = hosts.map(|(key, host)| (Reverse(self.turn_of(host)), *key));
+    /// Takes all hosts of a partition into memory.
+    pub(super) fn bring_in_all(&mut self, partition: u16) -> Result<()> {
+        let BroughtIn { changed, unchanged, .. } = self.state.bring_in(partition)?;
+        changed.into_iter().chain(unchanged).for_each(|host| self.state.admit(host));
+        self.state.shelves.close(partition);
+        Ok(())
+    }
+
+    /// Takes hosts in that have something to do soon while there is room; and those that took something
+    /// from the arrivals, as the next checkpoint has to write them.
+    fn take_in(&mut self, brought: BroughtIn, now: Millis) {
+        let BroughtIn { partition, changed, unchanged } = brought;
+        changed.into_iter().for_each(|host| self.admit(host));
+        let turns = unchanged.into_iter().map(|host| (self.turn_of(&host), host));
         let mut turns: Vec<_> = turns.collect();
-        if count < turns.len() {
-            turns.select_nth_unstable(count);
-            turns.truncate(count);
-        }
-        for (Reverse(turn), key) in turns {
-            let partition = self.state.hosts.get(&key).map(|host| host.partition);
-            self.evict(key);
-            if turn == NEVER {
-                self.unlisted = true;
-            } else {
-                self.parked.insert(key, turn, partition.unwrap_or_default());
+        turns.sort_by_key(|(turn, _)| *turn);
+        let (mut all, mut left) = (true, None);
+        for (turn, host) in turns {
+            if self.is_worth_a_place(turn, now) {
+                self.admit(host);
+                continue;
+            }
+            all = false;
+            match turn {
+                NEVER => self.unlisted |= host.waiting() > 0,
+                turn => left = left.or(Some(turn)),
             }
         }
+        if all {
+            self.state.shelves.close(partition);
+        } else {
+            self.state.shelves.set_turn(partition, left);
+        }
+    }
+
+    fn is_worth_a_place(&self, turn: Millis, now: Millis) -> bool {
+        let plenty = self.limits.hosts_memory_max / 2;
+        turn != NEVER && self.has_room() && (turn <= now.after(SOON_MS) || self.places() > plenty)
+    }
+
+    fn admit(&mut self, host: Host) {
+        self.held_bytes += host.memory_bytes();
+        self.state.admit(host);
+    }
+
+    fn others_are_due(&self, now: Millis) -> bool {
+        self.state.shelves.first().is_some_and(|(turn, _)| turn <= now)
+    }
+
+    /// Whether a partition on disk is due, and those that fill the memory have nothing to do for a while.
+    pub(super) fn is_cramped(&self, now: Millis) -> bool {
+        self.others_are_due(now)
+            && !self.has_room()
+            && self.state.hosts.len() as u64 > self.leases + self.resolving.len() as u64
+            && self.is_idle_until(now.after(CRAMPED_MS))
+    }
+
+    /// Lets hosts go for which there is no room, or whose place others need more: first those with
+    /// nothing to do, then those whose turn is furthest away. Only when a checkpoint is written.
+    pub(super) fn release_memory(&mut self, now: Millis) {
+        self.held_bytes = self.state.hosts.values().map(Host::memory_bytes).sum();
+        let others_are_due = self.others_are_due(now);
+        let freed = (self.limits.hosts_memory_max / SHARE_FREED).max(1);
+        let wanted = if others_are_due { freed } else { 0 };
+        let places = self.limits.hosts_memory_max.saturating_sub(wanted);
+        let bytes_max = self.limits.hosts_memory_bytes_max;
+        let fits = |held: u64, hosts: usize| held <= bytes_max && hosts as u64 <= places;
+        if !others_are_due && fits(self.held_bytes, self.state.hosts.len()) {
+            return;
+        }
+        for (Reverse(turn), is_busy, key) in self.by_turn_latest_first() {
+            let is_idle = turn == NEVER && !is_busy;
+            if fits(self.held_bytes, self.state.hosts.len()) && !(others_are_due && is_idle) {
+                break;
+            }
+            self.evict(key, turn);
+        }
+    }
+
+    /// Hosts that may leave, those without a turn first, and of these the idle ones.
+    fn by_turn_latest_first(&self) -> Vec<(Reverse<Millis>, bool, HostKey)> {
+        let hosts = self.state.hosts.iter().filter(|(key, host)| self.may_leave(**key, host));
+        let turns =
+            hosts.map(|(key, host)| (Reverse(self.turn_of(host)), host.waiting() > 0, *key));
+        let mut turns: Vec<_> = turns.collect();
+        turns.sort_unstable();
+        turns
     }
 
     /// When a host has something to do next.
@@ -149,25 +184,12 @@ impl DiskFrontier {
         !host.changed && host.leased.is_none() && !self.resolving.contains(&key)
     }
 
-    fn evict(&mut self, key: HostKey) {
+    fn evict(&mut self, key: HostKey, turn: Millis) {
         self.unseat(key);
-        self.state.hosts.remove(&key);
-    }
-
-    /// Lists every host on disk that has something waiting: budgets were changed, and with them who
-    /// may be asked.
-    pub(super) fn list_all_parked(&mut self) -> Result<()> {
-        if !std::mem::take(&mut self.unlisted) {
-            return Ok(());
-        }
-        let store = self.store.clone();
-        for row in store.hosts() {
-            let host = self.state.revive(row?);
-            let key = crate::frontier::host::host_key(&host.name);
-            if host.waiting() > 0 && !self.state.hosts.contains_key(&key) {
-                self.parked.insert(key, Millis(0), host.partition);
-            }
-        }
-        Ok(())
+        let Some(host) = self.state.hosts.get(&key) else { return };
+        self.held_bytes = self.held_bytes.saturating_sub(host.memory_bytes());
+        // Who has no turn is not looked for: whatever gives it one brings it back.
+        self.unlisted |= turn == NEVER && host.waiting() > 0;
+        self.state.let_go(key, Some(turn).filter(|turn| *turn != NEVER));
     }
 }

@@ -20,7 +20,6 @@ impl DiskFrontier {
 
     pub(super) fn seat_touched(&mut self) {
         for key in std::mem::take(&mut self.state.touched) {
-            self.parked.remove(key);
             self.seat(key);
         }
     }
@@ -125,7 +124,7 @@ impl DiskFrontier {
     fn take(
         &mut self,
         key: HostKey,
-        index: u16,
+        index: u32,
         choose: impl FnOnce(&Queue) -> Option<Place>,
     ) -> Option<Item> {
         let host = self.state.hosts.get_mut(&key)?;

@@ -1,22 +1,24 @@
 //! What is offered, sifted (step 4): new or seen, and whether its host has room.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use larm_core::workbench::HostKey;
 
 use super::DiskFrontier;
 use crate::error::Result;
 use crate::frontier::host::host_key;
-use crate::frontier::item::{Errand, Item, Place};
+use crate::frontier::item::Errand;
+use crate::frontier::keyed::KeyMap;
 use crate::frontier::lease::Lease;
+use crate::frontier::pack::{Contents, Packs};
 use crate::frontier::record::{Fate, Learnt};
 use crate::frontier::{Candidate, Offered};
 
 /// An offer, sifted.
 #[derive(Default)]
 pub(super) struct Sifted {
-    /// New, and with room.
-    pub(super) items: Vec<Item>,
+    /// New, and with room as far as is known.
+    pub(super) items: Packs,
     /// How many had no room, by limit.
     pub(super) refused: Vec<(String, u32)>,
     pub(super) offered: Offered,
@@ -29,32 +31,45 @@ impl DiskFrontier {
     ///
     /// A URL without room counts as seen from here on. A crash before the next checkpoint may forget
     /// that, and the URL gets another chance.
-    pub(super) fn sift(&mut self, candidates: Vec<Candidate>) -> Result<Sifted> {
-        let sieved = candidates.iter().filter(|candidate| goes_through_sieve(&candidate.errand));
-        let fingerprints: Vec<u64> = sieved.map(|one| one.url.fingerprint().0).collect();
-        let mut fresh = self.sieve.insert(&fingerprints)?.into_iter();
-        let mut ahead: HashMap<HostKey, u64> = HashMap::new();
+    pub(super) fn sift(&mut self, candidates: &[Candidate]) -> Result<Sifted> {
+        let mut fresh = self.insert(candidates)?.into_iter();
+        let mut ahead: KeyMap<HostKey, u64> = KeyMap::default();
         let mut refused: BTreeMap<&str, u32> = BTreeMap::new();
         let mut sifted = Sifted::default();
         for candidate in candidates {
-            let new = !goes_through_sieve(&candidate.errand) || fresh.next().unwrap_or_default();
-            if !new {
+            let sieved = goes_through_sieve(&candidate.errand);
+            if sieved && !fresh.next().unwrap_or_default() {
                 sifted.offered.seen += 1;
                 continue;
             }
-            let ahead = ahead.entry(host_key(candidate.url.host())).or_default();
-            if let Some(limit) = self.state.refusal(&candidate.url, *ahead)? {
+            let key = host_key(candidate.url.host());
+            if !sieved {
+                // An errand that has no room must be known of at once (FRONT-4).
+                self.state.host(candidate.url.host())?;
+            }
+            let ahead = ahead.entry(key).or_default();
+            if let Some(limit) = self.state.refusal(&candidate.url, key, *ahead) {
                 sifted.offered.full += 1;
-                sifted.errand_refused |= !goes_through_sieve(&candidate.errand);
+                sifted.errand_refused |= !sieved;
                 *refused.entry(limit).or_default() += 1;
+                #[cfg(test)]
+                self.refused.push(candidate.url.to_string());
             } else {
                 sifted.offered.new += 1;
                 *ahead += 1;
-                sifted.items.push(item_of(candidate));
+                let partition = self.state.partition_of(&candidate.url, key);
+                sifted.items.push(Contents::from(candidate), partition, key);
             }
         }
         let refused = refused.into_iter().map(|(limit, count)| (limit.to_owned(), count));
         Ok(Sifted { refused: refused.collect(), ..sifted })
+    }
+
+    /// Puts what goes there into the seen set; which of it was new.
+    fn insert(&mut self, candidates: &[Candidate]) -> Result<Vec<bool>> {
+        let sieved = candidates.iter().filter(|candidate| goes_through_sieve(&candidate.errand));
+        let fingerprints: Vec<u64> = sieved.map(|one| one.url.fingerprint().0).collect();
+        self.sieve.insert(&fingerprints)
     }
 }
 
@@ -76,18 +91,4 @@ pub(super) fn learnt(
 /// robots.txt errands are the crawl's own, and may be needed more than once.
 pub(super) fn goes_through_sieve(errand: &Errand) -> bool {
     !matches!(errand, Errand::Robots { .. })
-}
-
-fn item_of(candidate: Candidate) -> Item {
-    let priority = Place::breadth_first(&candidate.errand, candidate.depth);
-    Item {
-        url: candidate.url.as_str().into(),
-        depth: candidate.depth,
-        via: candidate.via,
-        parent: candidate.parent,
-        redirects: candidate.redirects,
-        tries: 0,
-        errand: candidate.errand,
-        place: Place { priority, seq: 0 },
-    }
 }

@@ -12,7 +12,7 @@ impl DiskFrontier {
         let waiting = self.state.hosts.iter().filter(|(_, host)| host.waiting() > 0);
         let mut due: Vec<(Millis, HostKey)> =
             waiting.map(|(key, host)| (self.turn_of(host), *key)).collect();
-        let hosts_waiting = (due.len() + self.parked.len()) as u64;
+        let hosts_waiting = due.len() as u64;
         if hosts_max < due.len() {
             due.select_nth_unstable(hosts_max);
             due.truncate(hosts_max);
@@ -38,7 +38,7 @@ impl DiskFrontier {
         match self.state.hosts.get(&key) {
             Some(host) => Some(self.host_status_of(key, host, now)),
             None => {
-                let host = self.state.stored_host(name).ok().flatten()?;
+                let host = self.state.look_at_host(name).ok().flatten()?;
                 Some(self.host_status_of(key, &host, now))
             }
         }
@@ -82,15 +82,13 @@ impl DiskFrontier {
     #[cfg(test)]
     pub(crate) fn waiting_urls(&self) -> Vec<String> {
         use crate::frontier::store::BlockKey;
-        let on_disk = self.store.hosts().map(|row| Host::from_row(row.unwrap()));
-        let on_disk = on_disk.filter(|host| !self.state.hosts.contains_key(&host_key(&host.name)));
-        let on_disk: Vec<Host> = on_disk.collect();
+        let on_disk = self.hosts_on_disk();
         let mut urls = Vec::new();
         for host in self.state.hosts.values().chain(&on_disk) {
-            let key = host_key(&host.name);
             for (origin, queue) in (0..).zip(host.origins.iter().map(|origin| &origin.queue)) {
-                let at = |block| BlockKey { partition: host.partition, host: key, origin, block };
-                let items = queue.items(|block| self.store.block(at(block)).unwrap());
+                let (partition, host) = (host.partition, host.key);
+                let at = |block| BlockKey { partition, host, origin, block };
+                let items = queue.items(|block| self.store.block(at(block)).unwrap().to_vec());
                 assert_eq!(items.len() as u64, queue.len(), "QUEUE-3");
                 urls.extend(items.into_iter().map(|item| item.url.to_string()));
             }
@@ -98,5 +96,21 @@ impl DiskFrontier {
         }
         urls.sort_unstable();
         urls
+    }
+
+    /// Hosts that are not in memory, with what arrived for them.
+    #[cfg(test)]
+    fn hosts_on_disk(&self) -> Vec<Host> {
+        use crate::frontier::pack;
+        use larm_core::partition::PARTITIONS;
+        let rows = self.store.hosts().map(|row| Host::from_row(row.unwrap()).name);
+        let mut names: std::collections::BTreeSet<Box<str>> = rows.collect();
+        for partition in 0..PARTITIONS {
+            let lists = self.state.shelves.arrivals(partition, &self.store).unwrap();
+            let entries = lists.iter().flat_map(|list| pack::entries(list));
+            names.extend(entries.map(|entry| Box::from(entry.unwrap().1.host_name())));
+        }
+        names.retain(|name| !self.state.hosts.contains_key(&host_key(name)));
+        names.iter().filter_map(|name| self.state.look_at_host(name).unwrap()).collect()
     }
 }

@@ -8,6 +8,8 @@ use crate::frontier::{RobotsRow, RobotsRules};
 use crate::store::WarcRef;
 
 const HOSTS: u64 = 9;
+/// Hosts of one site are in one partition.
+const SITES: u64 = 3;
 
 /// Chance, with the habits of the web.
 pub(super) struct Web {
@@ -17,10 +19,11 @@ pub(super) struct Web {
 impl Web {
     fn origin(&mut self) -> String {
         let host = self.dice.below(HOSTS);
+        let host = format!("h{host}.s{}.test", host % SITES);
         match self.dice.below(6) {
-            0 => format!("https://h{host}.test"),
-            1 => format!("http://h{host}.test:8080"),
-            _ => format!("http://h{host}.test"),
+            0 => format!("https://{host}"),
+            1 => format!("http://{host}:8080"),
+            _ => format!("http://{host}"),
         }
     }
 

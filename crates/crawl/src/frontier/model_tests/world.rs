@@ -4,7 +4,7 @@ use super::*;
 use crate::disk::faulty::{Dice, FaultyDisk};
 use crate::error::Result;
 use crate::frontier::memory::MemoryFrontier;
-use crate::frontier::{Nameless, Positions};
+use crate::frontier::{Checkpoint, Nameless, Positions, Totals};
 use crate::store::Position;
 
 /// What may happen, and how closely is looked.
@@ -38,6 +38,10 @@ pub(super) struct World {
     /// When each host's last request ended, crashes or not.
     asked: HashMap<String, Millis>,
     pub(super) crashes: u64,
+    /// A checkpoint that was begun and is not written yet.
+    under_way: Option<Checkpoint>,
+    /// URLs that were dropped when their host came into memory.
+    pub(super) sheds: u64,
 }
 
 impl Drop for World {
@@ -71,6 +75,8 @@ impl World {
             commit: 0,
             asked: HashMap::new(),
             crashes: 0,
+            under_way: None,
+            sheds: 0,
         };
         world.open();
         world
@@ -95,6 +101,8 @@ impl World {
         }
         self.compare();
         assert!(self.frontier().is_done() && self.model.is_done(), "it never ends");
+        let totals = self.frontier().totals().clone();
+        assert_eq!(&totals, self.model.totals());
         assert_eq!((self.model.waiting_urls(), self.frontier().waiting()), (Vec::new(), 0));
         let settled = self.model.totals().settled();
         assert!(settled >= self.model.totals().known, "each URL is settled");
@@ -131,8 +139,25 @@ impl World {
     fn offer(&mut self) -> Result<()> {
         let candidates = self.web.candidates();
         let offered = self.frontier().offer(candidates.clone())?;
+        self.tell_refused();
         assert_eq!(offered, self.model.offer(candidates)?);
+        self.tell_shed();
         Ok(())
+    }
+
+    /// When memory is scarce, it depends on who is in memory when a URL without room is found out.
+    fn tell_refused(&mut self) {
+        let refused = std::mem::take(&mut self.frontier().refused);
+        if !self.rules.exact {
+            self.model.refused = Some(refused.into_iter().collect());
+        }
+    }
+
+    fn tell_shed(&mut self) {
+        let shed = std::mem::take(&mut self.frontier().shed);
+        assert!(shed.is_empty() || !self.rules.exact, "all are in memory: nothing arrives");
+        self.sheds += shed.len() as u64;
+        self.model.shed(&shed);
     }
 
     fn look_up_all(&mut self) {
@@ -145,10 +170,18 @@ impl World {
 
     fn lease(&mut self, most: usize) -> Result<()> {
         self.look_up_all();
-        let now = self.now;
-        for _ in 0..most {
-            let Some(lease) = self.frontier().lease(now)? else {
+        let (now, enough) = (self.now, self.leases.len() + most);
+        // A call that brings hosts in from disk may find nobody who can be asked at once.
+        let mut calls_left = most + 10;
+        while self.leases.len() < enough {
+            let lease = self.frontier().lease(now)?;
+            self.tell_shed();
+            calls_left -= 1;
+            let Some(lease) = lease else {
                 self.look_up_all();
+                if calls_left > 0 && self.frontier().next_due(now).is_some_and(|due| due <= now) {
+                    continue;
+                }
                 return self.check_nothing_is_due();
             };
             self.check_lease(&lease);
@@ -207,8 +240,10 @@ impl World {
             self.frontier().sent(lease.host(), now);
             self.asked.insert(lease.url().host().to_owned(), now);
         }
-        let offered = self.model.settle(twin, clone_of(&settlement))?;
-        assert_eq!(self.frontier().settle(lease, settlement)?, offered);
+        let offered = self.frontier().settle(lease, clone_of(&settlement))?;
+        self.tell_refused();
+        assert_eq!(self.model.settle(twin, settlement)?, offered);
+        self.tell_shed();
         Ok(())
     }
 
@@ -256,10 +291,23 @@ impl World {
         Ok(())
     }
 
+    /// A checkpoint from beginning to end; or its beginning alone, and life goes on while it is written.
     fn checkpoint(&mut self) -> Result<()> {
+        if self.under_way.is_some() {
+            return self.end_checkpoint();
+        }
         self.commit(true)?;
         let now = self.now;
-        self.frontier().checkpoint(now)?;
+        self.under_way = self.frontier().begin_checkpoint(now)?;
+        if self.web.dice.below(2) == 0 { self.end_checkpoint() } else { Ok(()) }
+    }
+
+    fn end_checkpoint(&mut self) -> Result<()> {
+        let Some(checkpoint) = self.under_way.take() else { return Ok(()) };
+        let written = checkpoint.write()?;
+        self.commits.drain(..self.commits.len() - 1);
+        let now = self.now;
+        self.frontier().end_checkpoint(written, now)?;
         assert_eq!(self.frontier().waiting_urls(), self.model.waiting_urls());
         Ok(())
     }
@@ -289,6 +337,7 @@ impl World {
         self.crashes += 1;
         self.leases.clear();
         self.look_ups.clear();
+        self.under_way = None;
         drop(self.frontier.take());
         self.disk.restart(&mut self.web.dice);
         self.now = self.now.after(1 + self.web.dice.below(400));
@@ -307,15 +356,27 @@ impl World {
         let found = self.commits.iter().rposition(|(model, positions)| {
             let mut model = model.clone();
             model.start(self.pace, self.now);
-            model.totals() == frontier.totals()
+            model.shed(&frontier.shed);
+            totals(&model, self.rules) == totals(frontier, self.rules)
                 && *positions == opened.positions
                 && model.waiting_urls() == frontier.waiting_urls()
         });
-        let found = found.unwrap_or_else(|| panic!("what is there was never committed"));
+        let found = found.unwrap_or_else(|| {
+            for (model, positions) in &self.commits {
+                let mut model = model.clone();
+                model.start(self.pace, self.now);
+                println!("{positions:?} {:?} {:?}", model.totals(), model.waiting_urls());
+            }
+            println!("{:?} {:?}", frontier.totals(), frontier.waiting_urls());
+            panic!("what is there was never committed: {:?}", opened.positions)
+        });
         self.model = self.commits[found].0.clone();
         self.commits.drain(..found);
         self.commits.truncate(1);
         self.model.start(self.pace, self.now);
+        self.tell_shed();
+        let frontier = self.frontier.as_ref().expect("it is open");
+        self.model.forget_refused(|url| frontier.knows(url).expect("the seen set can be read"));
         self.asked.values_mut().for_each(|end| *end = self.now);
         self.set_budgets(self.budgets).expect("nothing is written");
         self.compare_all();
@@ -323,7 +384,7 @@ impl World {
 
     fn compare(&mut self) {
         let frontier = self.frontier.as_ref().expect("it is open");
-        assert_eq!(frontier.totals(), self.model.totals());
+        assert_eq!(totals(frontier, self.rules), totals(&self.model, self.rules));
         assert_eq!(frontier.waiting(), self.model.waiting());
         let spent = self.budgets.pages_max.is_some_and(|max| frontier.totals().answered >= max);
         if self.rules.exact {
@@ -379,6 +440,13 @@ impl World {
         }
         Ok(())
     }
+}
+
+/// The counts. Hosts that are not in memory are counted when somebody looks at them.
+fn totals(frontier: &dyn Frontier, rules: Rules) -> Totals {
+    let mut totals = frontier.totals().clone();
+    totals.hosts *= u64::from(rules.exact);
+    totals
 }
 
 fn clone_of(settlement: &Settlement) -> Settlement {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::frontier::item::Errand;
 use larm_core::via::Via;
+use larm_core::workbench::HostKey;
 use std::collections::HashMap;
 
 fn item(priority: u8, seq: u64) -> Item {
@@ -22,25 +23,30 @@ fn limits() -> Limits {
     Limits { queue_block_urls_max: 4, host_urls_memory_max: 8, ..Limits::default() }
 }
 
+fn push(queue: &mut Queue, item: &Item) {
+    let mut bytes = Vec::new();
+    pack::pack(item.into(), 0, HostKey(0), &mut bytes);
+    queue.push(item.place, &bytes);
+}
+
 fn next(queue: &mut Queue, now: u64) -> Option<Item> {
     let place = queue.peek(Millis(now))?;
     queue.take(place).map(|taken| taken.item)
 }
 
 /// Does to `disk` what a checkpoint of the frontier does to the store.
-fn checkpoint(queue: &mut Queue, limits: &Limits, disk: &mut HashMap<BlockId, Vec<Item>>) {
-    let removed = queue.checkpoint(limits, &mut |id, items| {
-        disk.insert(id, items.iter().map(|&item| item.clone()).collect());
-    });
+fn checkpoint(queue: &mut Queue, limits: &Limits, disk: &mut HashMap<BlockId, Vec<u8>>) {
+    let removed = queue.checkpoint(limits, &mut |id, list| _ = disk.insert(id, list));
     removed.iter().for_each(|id| _ = disk.remove(id).expect("only what was written is removed"));
+    queue.unload_beyond(limits);
 }
 
 /// Takes all items in order, loading blocks from `disk` as the frontier would.
-fn drain(queue: &mut Queue, disk: &HashMap<BlockId, Vec<Item>>) -> Vec<u64> {
+fn drain(queue: &mut Queue, disk: &HashMap<BlockId, Vec<u8>>) -> Vec<u64> {
     let mut seqs = Vec::new();
     loop {
         while let Some(id) = queue.block_due() {
-            queue.load(id, disk[&id].clone());
+            queue.load(id, &disk[&id]).unwrap();
         }
         match next(queue, 0) {
             Some(item) => seqs.push(item.place.seq),
@@ -53,11 +59,11 @@ fn drain(queue: &mut Queue, disk: &HashMap<BlockId, Vec<Item>>) -> Vec<u64> {
 fn order_is_exact_across_memory_and_disk() {
     let mut disk = HashMap::new();
     let mut queue = Queue::default();
-    (0..40).for_each(|seq| queue.push(item(5, seq)));
+    (0..40).for_each(|seq| push(&mut queue, &item(5, seq)));
     checkpoint(&mut queue, &limits(), &mut disk);
     assert!(queue.memory.len() <= 8);
     // More important ones come later, and go first.
-    (100..120).for_each(|seq| queue.push(item(3, seq)));
+    (100..120).for_each(|seq| push(&mut queue, &item(3, seq)));
     checkpoint(&mut queue, &limits(), &mut disk);
     let expected: Vec<u64> = (100..120).chain(0..40).collect();
     assert_eq!(queue.len(), 60);
@@ -66,28 +72,43 @@ fn order_is_exact_across_memory_and_disk() {
 }
 
 #[test]
-fn a_block_taken_in_part_is_written_back_shorter_and_then_removed() {
+fn a_block_taken_from_its_front_is_not_written_again_and_is_removed_in_the_end() {
     let mut disk = HashMap::new();
     let mut queue = Queue::default();
-    (0..4).for_each(|seq| queue.push(item(2, seq)));
+    (0..4).for_each(|seq| push(&mut queue, &item(2, seq)));
     checkpoint(&mut queue, &limits(), &mut disk);
     next(&mut queue, 0);
+    let before = disk.clone();
     checkpoint(&mut queue, &limits(), &mut disk);
-    assert_eq!(disk.values().map(Vec::len).collect::<Vec<_>>(), [3]);
+    assert_eq!(disk, before);
+    let mut again = Queue::from_row(queue.to_row());
+    assert_eq!((again.len(), drain(&mut again, &disk)), (3, vec![1, 2, 3]));
     (0..3).for_each(|_| drop(next(&mut queue, 0)));
     checkpoint(&mut queue, &limits(), &mut disk);
     assert!(disk.is_empty() && queue.to_row().stored.is_empty());
 }
 
 #[test]
+fn a_block_taken_from_its_middle_is_written_again() {
+    let mut disk = HashMap::new();
+    let mut queue = Queue::default();
+    (0..4).for_each(|seq| push(&mut queue, &item(2, seq)));
+    checkpoint(&mut queue, &limits(), &mut disk);
+    queue.take(Place { priority: 2, seq: 2 }).unwrap();
+    checkpoint(&mut queue, &limits(), &mut disk);
+    let mut again = Queue::from_row(queue.to_row());
+    assert_eq!(drain(&mut again, &disk), [0, 1, 3]);
+}
+
+#[test]
 fn an_item_that_comes_back_does_not_take_its_old_block_along() {
     let mut disk = HashMap::new();
     let mut queue = Queue::default();
-    (0..4).for_each(|seq| queue.push(item(2, seq)));
+    (0..4).for_each(|seq| push(&mut queue, &item(2, seq)));
     checkpoint(&mut queue, &limits(), &mut disk);
     let leased = next(&mut queue, 0).unwrap();
     checkpoint(&mut queue, &limits(), &mut disk);
-    queue.push(leased);
+    push(&mut queue, &leased);
     checkpoint(&mut queue, &limits(), &mut disk);
     let mut queue = Queue::from_row(queue.to_row());
     assert_eq!(drain(&mut queue, &disk), [0, 1, 2, 3]);
@@ -96,10 +117,10 @@ fn an_item_that_comes_back_does_not_take_its_old_block_along() {
 #[test]
 fn a_deferred_item_waits_for_its_time_and_then_goes_first() {
     let mut queue = Queue::default();
-    queue.defer(item(2, 1), Millis(100), &limits());
+    queue.defer(item(2, 1), Millis(100), &limits()).unwrap();
     assert_eq!(queue.ready_at(), Some(Millis(100)));
-    queue.push(item(2, 2));
-    queue.push(item(2, 3));
+    push(&mut queue, &item(2, 2));
+    push(&mut queue, &item(2, 3));
     assert_eq!(next(&mut queue, 50).map(|item| item.place.seq), Some(2));
     assert_eq!(next(&mut queue, 100).map(|item| item.place.seq), Some(1));
 }
@@ -110,7 +131,7 @@ fn the_list_of_blocks_stays_short_when_few_come_at_a_time() {
     let mut disk = HashMap::new();
     let mut queue = Queue::default();
     for seq in 0..2_000 {
-        queue.push(item(4, seq));
+        push(&mut queue, &item(4, seq));
         checkpoint(&mut queue, &limits, &mut disk);
     }
     assert_eq!((queue.len(), disk.len()), (2_000, queue.to_row().stored.len()));
@@ -123,12 +144,12 @@ fn the_list_of_blocks_stays_short_when_few_come_at_a_time() {
 fn an_item_in_a_later_block_is_found_by_its_place() {
     let mut disk = HashMap::new();
     let mut queue = Queue::default();
-    (0..40).for_each(|seq| queue.push(item(5, seq)));
+    (0..40).for_each(|seq| push(&mut queue, &item(5, seq)));
     checkpoint(&mut queue, &limits(), &mut disk);
     let place = Place { priority: 5, seq: 33 };
     assert_eq!(queue.take(place), None);
     let id = queue.blocks_before(place)[0];
-    queue.load(id, disk[&id].clone());
+    queue.load(id, &disk[&id]).unwrap();
     assert_eq!(queue.take(place).map(|taken| taken.item.place), Some(place));
     assert_eq!(queue.len(), 39);
 }
@@ -136,12 +157,14 @@ fn an_item_in_a_later_block_is_found_by_its_place() {
 #[test]
 fn what_is_put_back_is_where_it_was() {
     let mut queue = Queue::default();
-    queue.defer(item(2, 1), Millis(100), &limits());
-    queue.push(item(2, 2));
+    queue.defer(item(2, 1), Millis(100), &limits()).unwrap();
+    push(&mut queue, &item(2, 2));
     for place in [Place { priority: 2, seq: 1 }, Place { priority: 2, seq: 2 }] {
         let before = queue.to_row();
         let taken = queue.take(place).unwrap();
-        queue.put_back(taken);
+        if let Some(item) = queue.put_back(taken) {
+            push(&mut queue, &item);
+        }
         assert_eq!((queue.to_row(), queue.len()), (before, 2));
     }
     assert_eq!(queue.peek(Millis(50)), Some(Place { priority: 2, seq: 2 }));

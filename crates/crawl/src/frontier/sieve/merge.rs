@@ -63,9 +63,9 @@ impl Merge {
         self.sources.is_empty()
     }
 
-    /// The new run, durable, once the merge is done.
-    pub(super) fn finish(self) -> Result<Run> {
-        self.output.finish()
+    /// The new run, durable, once the merge is done, and those that it replaces.
+    pub(super) fn finish(self) -> Result<(Run, Vec<RunName>)> {
+        Ok((self.output.finish()?, self.inputs))
     }
 
     fn move_smallest(&mut self) -> Result<()> {

@@ -19,10 +19,12 @@ mod filter;
 mod merge;
 mod recent;
 mod run;
+mod save;
 #[cfg(test)]
 mod tests;
 
 pub use run::RunName;
+pub use save::{Saved, Saving};
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -34,6 +36,7 @@ use self::merge::Merge;
 use self::recent::Recent;
 use self::run::{Run, RunWriter, Wanted};
 use crate::disk::{Disk, RealDisk};
+use crate::frontier::keyed::KeySet;
 use crate::{Error, Result};
 
 /// Runs of one tier that are merged into one of the next.
@@ -53,7 +56,9 @@ pub struct Sieve {
     filter_bytes_max: u64,
     recent: Recent,
     /// In no run yet.
-    newest: HashSet<u64>,
+    newest: KeySet<u64>,
+    /// In a run that is being written.
+    saving: Arc<KeySet<u64>>,
     /// Largest first: most fingerprints that were seen are found in the first.
     runs: Vec<Run>,
     merges: Vec<Merge>,
@@ -82,7 +87,8 @@ impl Sieve {
         let mut sieve = Self {
             filter_bytes_max: limits.sieve_filter_bytes_max,
             recent: Recent::default(),
-            newest: HashSet::new(),
+            newest: KeySet::default(),
+            saving: Arc::default(),
             runs: Vec::new(),
             merges: Vec::new(),
             next_name: last.map_or(RunName(0), RunName::next),
@@ -126,7 +132,8 @@ impl Sieve {
 
     /// How many fingerprints were inserted.
     pub fn len(&self) -> u64 {
-        self.newest.len() as u64 + self.runs.iter().map(Run::count).sum::<u64>()
+        (self.newest.len() + self.saving.len()) as u64
+            + self.runs.iter().map(Run::count).sum::<u64>()
     }
 
     /// Whether nothing was inserted yet.
@@ -134,21 +141,50 @@ impl Sieve {
         self.len() == 0
     }
 
-    /// Writes what is new as a run and merges a bounded step further; returns the runs that now
-    /// make up the set, all of them durable.
+    /// Takes what a checkpoint has to write: what is new, and merges to be carried further. It is
+    /// written without the sieve, which goes on meanwhile, and brought back with
+    /// [`Sieve::end_checkpoint`].
     ///
-    /// A merge works for as many checkpoints as it takes, and its inputs count until it is done.
-    /// After an error the sieve writes nothing more: a failed sync is not tried again.
-    pub fn checkpoint(&mut self) -> Result<Vec<RunName>> {
+    /// A merge works for as many checkpoints as it takes, and its inputs count until it is done. If a
+    /// checkpoint does not come back, there is no other: a failed sync is not tried again.
+    pub fn begin_checkpoint(&mut self) -> Result<Saving> {
         self.check_usable()?;
-        self.failed = true; // until all of it went well
-        let merge_keys = MERGE_KEYS.max(MERGE_FACTOR * self.newest.len() as u64);
-        self.save_newest()?;
+        self.failed = true; // until it comes back
         self.begin_merges()?;
-        self.advance_merges(merge_keys)?;
-        self.disk.sync_dir(&self.dir)?;
+        let name = self.next_name;
+        self.next_name = name.next();
+        self.saving = Arc::new(std::mem::take(&mut self.newest));
+        Ok(Saving {
+            disk: self.disk.clone(),
+            dir: self.dir.clone(),
+            keys: self.saving.clone(),
+            name,
+            filter_bytes_max: self.filter_bytes_max,
+            merges: std::mem::take(&mut self.merges),
+            merge_keys: MERGE_KEYS.max(MERGE_FACTOR * self.saving.len() as u64),
+            names: self.names(),
+        })
+    }
+
+    /// Takes the runs that a checkpoint has written into use.
+    pub fn end_checkpoint(&mut self, saved: Saved) {
         self.failed = false;
-        Ok(self.names())
+        self.saving = Arc::default();
+        self.merges = saved.merges;
+        for (run, inputs) in saved.merged {
+            self.runs.retain(|run| !inputs.contains(&run.name()));
+            self.add(run);
+        }
+        saved.newest.into_iter().for_each(|run| self.add(run));
+    }
+
+    /// A checkpoint from beginning to end; returns the runs that now make up the set, all of them
+    /// durable.
+    pub fn checkpoint(&mut self) -> Result<Vec<RunName>> {
+        let saved = self.begin_checkpoint()?.write()?;
+        let names = saved.names();
+        self.end_checkpoint(saved);
+        Ok(names)
     }
 
     /// Deletes the run files that the last checkpoint made superfluous.
@@ -174,25 +210,14 @@ impl Sieve {
     /// The fingerprints that only the runs can tell of: sorted, each once, with its first place.
     fn not_in_memory(&self, fingerprints: &[u64]) -> Vec<Wanted> {
         let places = fingerprints.iter().enumerate();
-        let unknown =
-            places.filter(|&(_, key)| !self.recent.holds(*key) && !self.newest.contains(key));
+        let known = |key: &u64| {
+            self.recent.holds(*key) || self.newest.contains(key) || self.saving.contains(key)
+        };
+        let unknown = places.filter(|&(_, key)| !known(key));
         let mut wanted: Vec<_> = unknown.map(|(place, &key)| Wanted { key, place }).collect();
         wanted.sort_unstable();
         wanted.dedup_by_key(|wanted| wanted.key);
         wanted
-    }
-
-    fn save_newest(&mut self) -> Result<()> {
-        if self.newest.is_empty() {
-            return Ok(());
-        }
-        let mut keys: Vec<u64> = self.newest.iter().copied().collect();
-        keys.sort_unstable();
-        let mut writer = self.begin_run(keys.len() as u64)?;
-        keys.iter().try_for_each(|&key| writer.push(key))?;
-        self.add(writer.finish()?);
-        self.newest.clear();
-        Ok(())
     }
 
     fn begin_run(&mut self, count: u64) -> Result<RunWriter> {
@@ -230,22 +255,6 @@ impl Sieve {
             let inputs = places.iter().map(|&place| &self.runs[place]);
             let merge = Merge::begin(inputs, writer)?;
             self.merges.push(merge);
-        }
-        Ok(())
-    }
-
-    /// Smallest first: a large merge must not let small runs pile up.
-    fn advance_merges(&mut self, mut keys: u64) -> Result<()> {
-        let mut merges = std::mem::take(&mut self.merges);
-        merges.sort_by_key(Merge::count);
-        for mut merge in merges {
-            keys -= merge.advance(keys)?;
-            if merge.is_done() {
-                self.runs.retain(|run| !merge.reads(run.name()));
-                self.add(merge.finish()?);
-            } else {
-                self.merges.push(merge);
-            }
         }
         Ok(())
     }

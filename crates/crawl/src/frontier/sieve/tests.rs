@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use larm_core::Limits;
 
-use super::{RunName, Sieve, tier};
+use super::{RunName, Saving, Sieve, tier};
 use crate::disk::faulty::{Dice, Fault, FaultyDisk};
 use crate::disk::{Disk, RealDisk};
 use crate::{Error, Result};
@@ -83,7 +83,7 @@ fn each_fingerprint_is_absent_exactly_once() {
 #[test]
 fn the_power_may_fail_at_every_single_operation() {
     let batches: Vec<Vec<u64>> =
-        (0..13).map(|n| (0..150).map(|k| Dice(n * 100 + k).roll()).collect()).collect();
+        (0..14).map(|n| (0..150).map(|k| Dice(n * 100 + k).roll()).collect()).collect();
     let script = |disk: &FaultyDisk, state: &mut (Vec<RunName>, usize)| -> Result<()> {
         let mut sieve = open(disk, &[])?;
         for (number, batch) in batches.iter().enumerate() {
@@ -125,14 +125,13 @@ fn superseded_runs_stay_until_they_are_forgotten() {
     let mut sieve = open(&disk, &[]).unwrap();
     let mut before = Vec::new();
     for key in 0..4 {
-        let names = sieve.checkpoint().unwrap();
-        assert_eq!(names.len(), key);
-        before = names;
-        sieve.insert(&[key as u64]).unwrap();
+        sieve.insert(&[key]).unwrap();
+        before = sieve.checkpoint().unwrap();
+        assert_eq!(before.len() as u64, key + 1);
     }
     let after = sieve.checkpoint().unwrap();
     assert_eq!(after.len(), 1, "four runs of a tier become one");
-    assert_eq!(open(&disk, &before).unwrap().len(), 3, "the state before can still be opened");
+    assert_eq!(open(&disk, &before).unwrap().len(), 4, "the state before can still be opened");
     let mut sieve = open(&disk, &[]).unwrap();
     assert!(sieve.is_empty() && files(&disk).is_empty(), "no run is named, so none is kept");
     sieve.insert(&[1]).unwrap();
@@ -161,20 +160,22 @@ fn large_merges_take_many_checkpoints_and_small_runs_do_not_pile_up() {
         next += count;
         assert!(sieve.insert(&keys).unwrap().iter().all(|&absent| absent));
     };
+    let checkpoint = |sieve: &mut Sieve| {
+        let saving = Saving { merge_keys: 20_000, ..sieve.begin_checkpoint().unwrap() };
+        sieve.end_checkpoint(saving.write().unwrap());
+        sieve.forget_superseded().unwrap();
+    };
     for _ in 0..4 {
         insert(&mut sieve, 70_000);
-        sieve.save_newest().unwrap();
+        checkpoint(&mut sieve);
     }
-    sieve.begin_merges().unwrap();
+    assert!(sieve.merges.is_empty());
     let mut checkpoints = 0;
-    while !sieve.merges.is_empty() {
+    while checkpoints == 0 || !sieve.merges.is_empty() {
         insert(&mut sieve, 100);
-        sieve.save_newest().unwrap();
-        sieve.begin_merges().unwrap();
-        sieve.advance_merges(20_000).unwrap();
-        sieve.forget_superseded().unwrap();
+        checkpoint(&mut sieve);
         checkpoints += 1;
-        assert!(sieve.runs.len() < 4 + 4, "{} runs", sieve.runs.len());
+        assert!(sieve.runs.len() < 4 + 6, "{} runs", sieve.runs.len());
         assert!(sieve.runs.iter().map(|run| run.filter().bytes()).sum::<u64>() <= 8_192);
     }
     assert!(checkpoints > 13, "280,000 keys in steps of 20,000");
@@ -182,6 +183,32 @@ fn large_merges_take_many_checkpoints_and_small_runs_do_not_pile_up() {
     assert_eq!(files(&disk), file_names(&sieve.names()));
     assert!((0..next).step_by(97).all(|n| sieve.contains(Dice(n).roll()).unwrap()));
     assert_eq!(sieve.len(), next);
+}
+
+#[test]
+fn the_sieve_goes_on_while_its_checkpoint_is_written() {
+    let disk = FaultyDisk::default();
+    let mut sieve = open(&disk, &[]).unwrap();
+    sieve.insert(&[1, 2]).unwrap();
+    let saving = sieve.begin_checkpoint().unwrap();
+    assert_eq!(sieve.insert(&[1, 3, 2]).unwrap(), [false, true, false]);
+    let saved = saving.write().unwrap();
+    assert_eq!(sieve.insert(&[3, 2, 4]).unwrap(), [false, false, true]);
+    let names = saved.names();
+    sieve.end_checkpoint(saved);
+    assert_eq!(sieve.insert(&[1, 2, 3, 4]).unwrap(), [false; 4]);
+    assert_eq!(sieve.len(), 4);
+    assert_eq!(open(&disk, &names).unwrap().len(), 2, "what came later is in no run yet");
+}
+
+#[test]
+fn a_checkpoint_that_does_not_come_back_is_the_last() {
+    let disk = FaultyDisk::default();
+    let mut sieve = open(&disk, &[]).unwrap();
+    sieve.insert(&[1, 2]).unwrap();
+    drop(sieve.begin_checkpoint().unwrap());
+    assert!(sieve.begin_checkpoint().is_err());
+    assert!(sieve.contains(1).unwrap());
 }
 
 #[test]

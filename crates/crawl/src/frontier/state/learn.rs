@@ -11,6 +11,7 @@ use super::{ROW_BYTES, State};
 use crate::error::Result;
 use crate::frontier::host::{Host, host_key};
 use crate::frontier::record::Learnt;
+use crate::frontier::store::encode;
 
 impl State {
     pub(super) fn learn(&mut self, learnt: Learnt, at: Millis) -> Result<()> {
@@ -19,7 +20,7 @@ impl State {
                 self.totals.robots += 1;
                 self.change_bytes += row.rules.len() as u64 + ROW_BYTES;
                 self.rules_known(&row.origin, crawl_delay_ms)?;
-                self.robots.insert(row.origin.clone(), row);
+                self.robots.insert(row.origin.clone(), encode(&row));
                 Ok(())
             }
             Learnt::Elsewhere { origin } => {
@@ -62,7 +63,7 @@ impl State {
         })
     }
 
-    fn with_origin(&mut self, origin: &str, change: impl FnOnce(&mut Host, u16)) -> Result<()> {
+    fn with_origin(&mut self, origin: &str, change: impl FnOnce(&mut Host, u32)) -> Result<()> {
         let Some(url) = CrawlUrl::from_canonical(&format!("{origin}/")) else { return Ok(()) };
         let host = self.host(url.host())?;
         let index = host.origin_index(origin);

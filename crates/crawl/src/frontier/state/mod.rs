@@ -6,9 +6,13 @@
 //!   (`refusal`).
 //! - STATE-3: pages, bodies and robots.txt files are held from one checkpoint to the next, which
 //!   `checkpoint_changes_max` and `checkpoint_bytes_max` bound; so are hosts beyond `hosts_memory_max`.
+//! - STATE-4: a host in memory knows all that waits for it. Where what waits lies, with its host or among
+//!   the arrivals of its partition, is not the log's business.
 //!
 //! Nothing here knows a clock or the bench.
 
+mod arrive;
+mod changes;
 mod learn;
 mod settle;
 
@@ -21,16 +25,24 @@ use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{End, Health, HostKey, Pace};
 use larm_core::{FailureClass, Limits, Millis};
 
-use super::host::{Host, HostRow, host_key};
-use super::item::Item;
+use self::changes::Changes;
+use super::host::{Host, HostRow, Origin, host_key};
+use super::item::Place;
+use super::keyed::KeyMap;
+use super::pack::{Packed, Packs};
 use super::record::Record;
 use super::row::{PageRow, RobotsRow, Totals};
-use super::store::{BlockKey, Store};
+use super::shelf::Shelves;
+use super::store::{Batch, BlockKey, Row, Store};
 use crate::error::Result;
 use crate::store::SameAs;
 
-/// What was counted against a page or block for the checkpoint's budget, roughly.
-const ROW_BYTES: u64 = 256;
+pub use arrive::BroughtIn;
+
+/// What is counted for a row beside its bytes against the checkpoint's budget, roughly.
+const ROW_BYTES: u64 = 200;
+/// The same for a URL that waits.
+const ITEM_BYTES: u64 = 40;
 
 /// Everything that is known, in memory as far as it has to be.
 pub struct State {
@@ -42,14 +54,18 @@ pub struct State {
     host_delays: HashMap<String, u64>,
     /// Start of this run: hosts read from disk wait one full gap from then on.
     pub run_started: Millis,
+    /// Next number of an offer when this run started.
+    run_seq: u64,
     /// Hosts in memory.
-    pub hosts: HashMap<HostKey, Host>,
-    /// Pages settled since the last checkpoint.
-    pub pages: HashMap<Fingerprint, (u16, PageRow)>,
+    pub hosts: KeyMap<HostKey, Host>,
+    /// What is on disk only.
+    pub shelves: Shelves,
+    /// Pages settled since the last checkpoint, each with its partition.
+    pages: Changes<KeyMap<Fingerprint, (u16, Row)>>,
     /// Bodies first seen since the last checkpoint.
-    pub digests: HashMap<BodyDigest, SameAs>,
+    digests: Changes<HashMap<BodyDigest, Row>>,
     /// robots.txt files since the last checkpoint.
-    pub robots: HashMap<Box<str>, RobotsRow>,
+    robots: Changes<HashMap<Box<str>, Row>>,
     /// Counts.
     pub totals: Totals,
     /// Next number of an offer.
@@ -71,14 +87,16 @@ impl State {
     pub fn new(store: Arc<Store>, limits: Arc<Limits>, pace: Pace, run_started: Millis) -> Self {
         Self {
             store,
+            shelves: Shelves::new(limits.arrivals_bytes_max),
             limits,
             pace,
             host_delays: HashMap::new(),
             run_started,
-            hosts: HashMap::new(),
-            pages: HashMap::new(),
-            digests: HashMap::new(),
-            robots: HashMap::new(),
+            run_seq: 0,
+            hosts: KeyMap::default(),
+            pages: Changes::default(),
+            digests: Changes::default(),
+            robots: Changes::default(),
             totals: Totals::default(),
             next_seq: 0,
             settings: BTreeMap::new(),
@@ -95,9 +113,11 @@ impl State {
         match record {
             Record::Offered { items, refused } => {
                 self.count_rejected(&refused);
-                items.into_iter().try_for_each(|item| self.enqueue(item))
+                self.enqueue_all(&items);
+                Ok(())
             }
             Record::Settled(settled) => self.settle(*settled),
+            Record::Shed { host, places, limit } => self.shed(&host, &places, &limit),
             Record::NameFailed { host, class, at } => self.name_failed(&host, class, at),
             Record::Changed { key, value, .. } => {
                 self.settings.insert(key, value);
@@ -125,28 +145,73 @@ impl State {
         self.changes > 0
     }
 
-    /// Forgets what the checkpoint that was just written holds.
-    pub fn checkpointed(&mut self) {
-        self.pages.clear();
-        self.digests.clear();
-        self.robots.clear();
+    /// Puts all that has changed into a batch. What it holds of it is kept until [`State::checkpointed`].
+    pub fn checkpoint(&mut self, batch: &mut Batch) {
+        self.write_hosts(batch);
+        self.shelves.checkpoint(batch);
+        let mut pages: Vec<_> = self.pages.save().iter().collect();
+        pages.sort_unstable_by_key(|(fingerprint, (partition, _))| (*partition, **fingerprint));
+        for (fingerprint, (partition, row)) in pages {
+            batch.put_page(*partition, *fingerprint, row.clone());
+        }
+        let mut digests: Vec<_> = self.digests.save().iter().collect();
+        digests.sort_unstable_by_key(|(digest, _)| digest.as_bytes());
+        digests.into_iter().for_each(|(digest, row)| batch.put_original(digest, row.clone()));
+        let robots = self.robots.save().iter();
+        robots.for_each(|(origin, row)| batch.put_robots(origin, row.clone()));
         self.changes = 0;
         self.change_bytes = 0;
+    }
+
+    fn write_hosts(&mut self, batch: &mut Batch) {
+        let changed = self.hosts.iter().filter(|(_, host)| host.changed);
+        let mut changed: Vec<_> = changed.map(|(key, host)| (host.partition, *key)).collect();
+        changed.sort_unstable();
+        for (partition, key) in changed {
+            let Some(host) = self.hosts.get_mut(&key) else { continue };
+            let at = |origin, block| BlockKey { partition, host: key, origin, block };
+            let removed = host.checkpoint(&self.limits, |origin, block, list| {
+                batch.put_block(at(origin, block), list);
+            });
+            removed.into_iter().for_each(|(o, block)| batch.remove_block(at(o, block)));
+            batch.put_host(partition, key, &host.to_row(self.run_started, self.next_seq));
+            host.changed = false;
+        }
+    }
+
+    /// Forgets what the checkpoint that was just written holds.
+    pub fn checkpointed(&mut self) {
+        self.pages.forget_saved();
+        self.digests.forget_saved();
+        self.robots.forget_saved();
+        self.shelves.checkpointed();
+        for host in self.hosts.values_mut() {
+            host.origins.iter_mut().for_each(|o| o.queue.unload_beyond(&self.limits));
+        }
+    }
+
+    /// Each partition of which somebody is in memory, and whether anything waits for them.
+    pub fn partitions_in_memory(&self) -> BTreeMap<u16, bool> {
+        let mut partitions = BTreeMap::new();
+        for host in self.hosts.values() {
+            *partitions.entry(host.partition).or_default() |= host.waiting() > 0;
+        }
+        partitions
     }
 
     /// A settled page.
     pub fn page(&self, url: &CrawlUrl) -> Result<Option<PageRow>> {
         let fingerprint = url.fingerprint();
-        if let Some((_, row)) = self.pages.get(&fingerprint) {
-            return Ok(Some(row.clone()));
+        match self.pages.get(&fingerprint) {
+            Some((_, row)) => self.store.decode(row).map(Some),
+            None => self.store.page(partition(url.site(), PARTITIONS), fingerprint),
         }
-        self.store.page(partition(url.site(), PARTITIONS), fingerprint)
     }
 
     /// The first page that had this body.
     pub fn original(&self, digest: &BodyDigest) -> Result<Option<SameAs>> {
         match self.digests.get(digest) {
-            Some(original) => Ok(Some(original.clone())),
+            Some(row) => self.store.decode(row).map(Some),
             None => self.store.original(digest),
         }
     }
@@ -154,29 +219,27 @@ impl State {
     /// The robots.txt of an origin.
     pub fn robots(&self, origin: &str) -> Result<Option<RobotsRow>> {
         match self.robots.get(origin) {
-            Some(row) => Ok(Some(row.clone())),
+            Some(row) => self.store.decode(row).map(Some),
             None => self.store.robots(origin),
         }
     }
 
     /// The host of this name, from memory or disk, or a new one.
-    fn host(&mut self, name: &str) -> Result<&mut Host> {
+    pub fn host(&mut self, name: &str) -> Result<&mut Host> {
         let key = host_key(name);
         if !self.hosts.contains_key(&key) {
-            let partition = partition_of(name);
-            let host = match self.store.host(partition, key)? {
-                Some(row) => self.revive(row),
-                None => {
-                    self.totals.hosts += 1;
-                    let mut host = Host::new(name, partition);
-                    host.pace.delay_ms = self.host_delays.get(name).copied();
-                    host
-                }
-            };
+            let host = self.fetch_host(name)?;
             self.hosts.insert(key, host);
             self.touched.insert(key);
         }
         Ok(self.hosts.get_mut(&key).expect("STATE: the host was just put there"))
+    }
+
+    fn new_host(&mut self, name: &str, partition: u16) -> Host {
+        self.totals.hosts += 1;
+        let mut host = Host::new(name, partition);
+        host.pace.delay_ms = self.host_delays.get(name).copied();
+        host
     }
 
     /// Sets the gaps of hosts that have one of their own.
@@ -186,22 +249,6 @@ impl State {
             host.pace.delay_ms = self.host_delays.get(&*host.name).copied();
             self.touched.insert(*key);
         }
-    }
-
-    /// A host as it lies on disk, for reports.
-    pub fn stored_host(&self, name: &str) -> Result<Option<Host>> {
-        let row = self.store.host(partition_of(name), host_key(name))?;
-        Ok(row.map(|row| self.revive(row)))
-    }
-
-    /// Takes a host that has work from disk into memory.
-    pub fn bring_back(&mut self, partition: u16, key: HostKey) -> Result<()> {
-        if let Some(row) = self.store.host(partition, key)? {
-            let host = self.revive(row);
-            self.hosts.insert(key, host);
-            self.touched.insert(key);
-        }
-        Ok(())
     }
 
     /// A host read from disk. If an earlier run wrote it, when it was last asked is not known for
@@ -219,51 +266,95 @@ impl State {
     /// too.
     pub fn recovered(&mut self) {
         self.recovering = false;
+        self.run_seq = self.next_seq;
         for host in self.hosts.values_mut() {
             host.pace.after_restart(self.run_started, &self.pace);
         }
     }
 
-    /// Which limit keeps a URL out, if one does; `ahead` more for its host are on their way already.
-    pub fn refusal(&mut self, url: &CrawlUrl, ahead: u64) -> Result<Option<&'static str>> {
-        let limits = self.limits.clone();
-        let host = self.host(url.host())?;
+    /// Which limit keeps a URL out, if one does; `ahead` more for its host are on their way already. Of
+    /// a host that is not in memory that is seen when it takes what arrived.
+    pub fn refusal(&self, url: &CrawlUrl, key: HostKey, ahead: u64) -> Option<&'static str> {
+        let Some(host) = self.hosts.get(&key) else {
+            return (ahead >= self.limits.host_urls_max).then_some("host-full");
+        };
         if &*host.name != url.host() {
             // Two names of one key: whoever is second must not get the other's address.
-            return Ok(Some("host-key"));
+            return Some("host-key");
         }
-        if host.waiting().saturating_add(ahead) >= limits.host_urls_max {
-            return Ok(Some("host-full"));
+        if host.waiting().saturating_add(ahead) >= self.limits.host_urls_max {
+            return Some("host-full");
         }
-        Ok((!host.has_room_for(url.origin(), &limits)).then_some("host-origins"))
+        (!host.has_room_for(url.origin(), &self.limits)).then_some("host-origins")
+    }
+
+    /// The partition of a URL; that of a host in memory is known.
+    pub fn partition_of(&self, url: &CrawlUrl, key: HostKey) -> u16 {
+        let known = self.hosts.get(&key).map(|host| host.partition);
+        known.unwrap_or_else(|| partition(url.site(), PARTITIONS))
     }
 
     /// Loads what must be in memory before the host's next item can be chosen.
     pub fn load_due_blocks(&mut self, key: HostKey) -> Result<()> {
         let Some(host) = self.hosts.get_mut(&key) else { return Ok(()) };
         let partition = host.partition;
-        for (i, origin) in host.origins.iter_mut().enumerate() {
-            let index = u16::try_from(i).unwrap_or(u16::MAX);
-            while let Some(block) = origin.queue.block_due() {
-                let items =
-                    self.store.block(BlockKey { partition, host: key, origin: index, block })?;
-                origin.queue.load(block, items);
+        for (origin, at) in (0..).zip(&mut host.origins) {
+            while let Some(block) = at.queue.block_due() {
+                load(&self.store, at, BlockKey { partition, host: key, origin, block })?;
             }
         }
         Ok(())
     }
 
-    fn enqueue(&mut self, mut item: Item) -> Result<()> {
-        let url = CrawlUrl::from_canonical(&item.url).expect("STATE: items hold canonical URLs");
-        item.place.seq = self.next_seq;
+    fn enqueue_all(&mut self, items: &Packs) {
+        items.iter().for_each(|packed| self.enqueue(&packed));
+    }
+
+    fn enqueue(&mut self, packed: &Packed<'_>) {
+        let seq = self.next_seq;
         self.next_seq += 1;
-        self.totals.known += u64::from(item.errand.counts());
+        self.totals.known += u64::from(packed.counts());
         self.waiting += 1;
-        self.changed(item.url.len() as u64 + ROW_BYTES);
-        let host = self.host(url.host())?;
-        let index = host.origin_index(url.origin());
-        host.origin(index).queue.push(item);
-        self.touched.insert(host_key(url.host()));
+        self.changed(packed.bytes.len() as u64 + ITEM_BYTES);
+        let (key, partition) = (packed.host, packed.partition);
+        if !self.hosts.contains_key(&key) && self.shelves.is_whole(partition) {
+            self.meet_host(packed);
+        }
+        match self.hosts.get_mut(&key).filter(|host| *host.name == *packed.host_name()) {
+            Some(host) => {
+                host.push(seq, packed);
+                self.touched.insert(key);
+            }
+            None => self.shelves.arrive(partition, seq, packed.bytes),
+        }
+    }
+
+    /// A host of which nobody has heard: it is taken into memory, while there is room.
+    fn meet_host(&mut self, packed: &Packed<'_>) {
+        if self.hosts.len() as u64 >= self.limits.hosts_memory_max {
+            return self.shelves.open(packed.partition, None);
+        }
+        let host = self.new_host(packed.host_name(), packed.partition);
+        self.change_bytes += ROW_BYTES;
+        self.hosts.insert(packed.host, host);
+    }
+
+    /// Drops what a host has no room for.
+    fn shed(&mut self, name: &str, places: &[Place], limit: &str) -> Result<()> {
+        let host = self.host(name)?;
+        host.changed = true;
+        let (mut dropped, mut counted) = (0, 0);
+        for place in places {
+            let found = host.origins.iter_mut().find_map(|origin| origin.queue.take(*place));
+            let found = found.inspect(|taken| counted += u64::from(taken.item.errand.counts()));
+            debug_assert!(found.is_some(), "STATE-4: what is shed was waiting: {place:?}");
+            dropped += u32::from(found.is_some());
+        }
+        host.unchecked.retain(|place| !places.contains(place));
+        self.waiting -= u64::from(dropped);
+        self.totals.known -= counted;
+        self.count_rejected(&[(limit.to_owned(), dropped)]);
+        self.touched.insert(host_key(name));
         Ok(())
     }
 
@@ -292,8 +383,15 @@ impl State {
     }
 }
 
+/// Takes a block of an origin's queue into memory.
+fn load(store: &Store, origin: &mut Origin, key: BlockKey) -> Result<()> {
+    let list = store.block(key)?;
+    let broken = || store.broken(&format!("a block of waiting URLs cannot be read ({key:?})"));
+    origin.queue.load(key.block, &list).ok_or_else(broken)
+}
+
 /// The partition of a host's site.
-fn partition_of(host: &str) -> u16 {
+fn partition_of_name(host: &str) -> u16 {
     let url = CrawlUrl::from_canonical(&format!("http://{host}/"));
     url.map(|url| partition(url.site(), PARTITIONS)).unwrap_or_default()
 }

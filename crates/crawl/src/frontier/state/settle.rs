@@ -1,17 +1,16 @@
 //! What the end of a lease does to the state (step 12): the item, its host's pace, the counts.
 
-use larm_core::partition::{PARTITIONS, partition};
-use larm_core::url::CrawlUrl;
+use larm_core::url::Fingerprint;
 use larm_core::workbench::{End, Health, HostKey};
 
-use super::{ROW_BYTES, State};
+use super::{ROW_BYTES, State, load};
 use crate::error::Result;
 use crate::frontier::host::host_key;
 use crate::frontier::item::{Item, Place};
 use crate::frontier::queue::Taken;
 use crate::frontier::record::{Fate, Learnt, Settled};
 use crate::frontier::row::PageRow;
-use crate::frontier::store::BlockKey;
+use crate::frontier::store::{BlockKey, encode};
 use crate::store::SameAs;
 
 impl State {
@@ -28,14 +27,15 @@ impl State {
         if let Some(learnt) = settled.robots {
             self.learn(learnt, settled.at)?;
         }
-        settled.offers.into_iter().try_for_each(|item| self.enqueue(item))
+        self.enqueue_all(&settled.offers);
+        Ok(())
     }
 
     /// The item of a lease: held by its host while the crawl runs, still in its queue in recovery.
     fn take_leased(&mut self, settled: &Settled) -> Result<Option<Item>> {
         let host = self.host(&settled.host)?;
         host.changed = true;
-        let is_it = |(_, taken): &mut (u16, Taken)| taken.item.place == settled.place;
+        let is_it = |(_, taken): &mut (u32, Taken)| taken.item.place == settled.place;
         if let Some((_, taken)) = host.leased.take_if(is_it) {
             return Ok(Some(taken.item));
         }
@@ -49,16 +49,15 @@ impl State {
     fn take_from_blocks(
         &mut self,
         key: HostKey,
-        origin: u16,
+        origin: u32,
         place: Place,
     ) -> Result<Option<Item>> {
         let Some(host) = self.hosts.get_mut(&key) else { return Ok(None) };
         let partition = host.partition;
-        let queue = &mut host.origin(origin).queue;
-        for block in queue.blocks_before(place) {
-            let items = self.store.block(BlockKey { partition, host: key, origin, block })?;
-            queue.load(block, items);
-            if let Some(taken) = queue.take(place) {
+        let at = host.origin(origin);
+        for block in at.queue.blocks_before(place) {
+            load(&self.store, at, BlockKey { partition, host: key, origin, block })?;
+            if let Some(taken) = at.queue.take(place) {
                 return Ok(Some(taken.item));
             }
         }
@@ -94,8 +93,10 @@ impl State {
                 self.waiting -= 1;
                 let answered = u64::from(item.errand.counts() && row.outcome.answered());
                 self.totals.answered += answered;
-                self.host(&settled.host)?.answered += answered;
-                self.keep(row);
+                let host = self.host(&settled.host)?;
+                host.answered += answered;
+                let partition = host.partition;
+                self.keep(row, partition);
             }
             Fate::Errand => self.waiting -= 1,
             Fate::Again(at) => {
@@ -104,28 +105,32 @@ impl State {
                 let limits = self.limits.clone();
                 let host = self.host(&settled.host)?;
                 let index = host.origin_index(&settled.origin);
-                host.origin(index).queue.defer(item, *at, &limits);
+                if let Err(item) = host.origin(index).queue.defer(item, *at, &limits) {
+                    host.put(index, &item);
+                }
             }
             Fate::Back => {
                 let host = self.host(&settled.host)?;
                 let index = host.origin_index(&settled.origin);
-                host.origin(index).queue.push(item);
+                host.put(index, &item);
             }
         }
         Ok(())
     }
 
-    fn keep(&mut self, row: &PageRow) {
+    fn keep(&mut self, row: &PageRow, partition: u16) {
         self.totals.count(row);
-        let url = CrawlUrl::from_canonical(&row.url).expect("STATE: rows hold canonical URLs");
         if let (Some(digest), Some(payload_digest), None) =
             (&row.digest, row.payload_digest.filter(|_| row.warc.is_some()), &row.same_as)
+            && self.digests.get(digest).is_none()
         {
-            let original = SameAs { url: row.url.to_string(), at: row.at, payload_digest };
-            self.digests.entry(*digest).or_insert(original);
+            let first = SameAs { url: row.url.to_string(), at: row.at, payload_digest };
+            self.digests.insert(*digest, encode(&first));
+            self.change_bytes += row.url.len() as u64 + ROW_BYTES;
         }
-        self.changed(row.url.len() as u64 + ROW_BYTES);
-        let partition = partition(url.site(), PARTITIONS);
-        self.pages.insert(url.fingerprint(), (partition, row.clone()));
+        let encoded = encode(row);
+        self.changed(encoded.len() as u64 + ROW_BYTES);
+        let fingerprint = Fingerprint::of(&row.url);
+        self.pages.insert(fingerprint, (partition, encoded));
     }
 }

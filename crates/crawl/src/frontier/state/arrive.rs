@@ -1,0 +1,164 @@
+//! From disk into memory: a host by its name, or a partition as a whole.
+//!
+//! Who comes into memory takes along what arrived for it while it was not there (STATE-4). A host that
+//! is called by its name takes only its own: the list stays as it is, and the host's row says up to which
+//! number it has taken from it. A partition that is brought in takes all, and its list is gone.
+//!
+//! Nothing here is a change that the log speaks of: after a crash it is simply done again.
+
+use larm_core::Millis;
+use larm_core::workbench::{HostKey, HostPace};
+
+use super::{ITEM_BYTES, ROW_BYTES, State, partition_of_name};
+use crate::error::Result;
+use crate::frontier::host::{Host, host_key};
+use crate::frontier::keyed::KeyMap;
+use crate::frontier::pack::{self, Packed};
+use crate::frontier::store::Row;
+
+/// Hosts of a partition that are not in memory yet, with all that waits for them.
+pub struct BroughtIn {
+    /// Whose.
+    pub partition: u16,
+    /// Those that took something from the arrivals: only the next checkpoint can let them go.
+    pub changed: Vec<Host>,
+    /// Those that are as they are on disk.
+    pub unchanged: Vec<Host>,
+}
+
+impl State {
+    /// A host that is not in memory, by its name, with what arrived for it; or a new one.
+    pub(super) fn fetch_host(&mut self, name: &str) -> Result<Host> {
+        let partition = partition_of_name(name);
+        let mut host = match self.stored_host(name, partition)? {
+            Some(host) => host,
+            None => self.new_host(name, partition),
+        };
+        self.change_bytes += self.arrivals_of(&mut host)?;
+        host.arrived = self.next_seq;
+        Ok(host)
+    }
+
+    /// A host as it lies on disk, for reports.
+    pub fn look_at_host(&self, name: &str) -> Result<Option<Host>> {
+        let partition = partition_of_name(name);
+        let known = self.stored_host(name, partition)?;
+        let was_known = known.is_some();
+        let mut host = known.unwrap_or_else(|| Host::new(name, partition));
+        self.arrivals_of(&mut host)?;
+        Ok(Some(host).filter(|host| was_known || host.waiting() > 0))
+    }
+
+    fn stored_host(&self, name: &str, partition: u16) -> Result<Option<Host>> {
+        if self.shelves.is_whole(partition) {
+            return Ok(None);
+        }
+        let row = self.store.host(partition, host_key(name))?;
+        Ok(row.map(|row| self.revive(row)))
+    }
+
+    /// Gives a host what arrived for it, and says how many bytes that is.
+    fn arrivals_of(&self, host: &mut Host) -> Result<u64> {
+        let mut bytes = 0;
+        for list in self.shelves.arrivals(host.partition, &self.store)? {
+            for entry in pack::entries_of(&list, host.key) {
+                let (seq, packed) = entry.ok_or_else(|| self.broken_arrivals(host.partition))?;
+                // One of another name is met again when the partition is brought in.
+                if packed.host_name() == &*host.name {
+                    bytes += self.give(host, seq, &packed);
+                }
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Reads all hosts of a partition that are not in memory, and gives them what arrived.
+    pub fn bring_in(&mut self, partition: u16) -> Result<BroughtIn> {
+        let mut hosts = KeyMap::default();
+        let store = self.store.clone();
+        for row in store.hosts_of(partition) {
+            let host = self.revive(row?);
+            if !self.hosts.contains_key(&host.key) {
+                hosts.insert(host.key, host);
+            }
+        }
+        for list in self.shelves.arrivals(partition, &store)? {
+            self.distribute(partition, &list, &mut hosts)?;
+        }
+        self.shelves.taken(partition);
+        let all = hosts.into_values();
+        let (changed, unchanged) = all.partition(|host| host.changed);
+        Ok(BroughtIn { partition, changed, unchanged })
+    }
+
+    /// Takes a host that was read into memory.
+    pub fn admit(&mut self, mut host: Host) {
+        host.arrived = self.next_seq;
+        self.change_bytes += if host.changed { ROW_BYTES } else { 0 };
+        self.touched.insert(host.key);
+        self.hosts.insert(host.key, host);
+    }
+
+    fn distribute(
+        &mut self,
+        partition: u16,
+        list: &Row,
+        hosts: &mut KeyMap<HostKey, Host>,
+    ) -> Result<()> {
+        for entry in pack::entries(list) {
+            let (seq, packed) = entry.ok_or_else(|| self.broken_arrivals(partition))?;
+            let key = packed.host;
+            if let Some(host) = self.hosts.get(&key) {
+                // It has taken its own already.
+                if &*host.name != packed.host_name() {
+                    self.drop_stranger(&packed);
+                }
+                continue;
+            }
+            let new = || self.new_host(packed.host_name(), partition);
+            let host = hosts.entry(key).or_insert_with(new);
+            if &*host.name == packed.host_name() {
+                self.change_bytes += self.give(host, seq, &packed);
+            } else {
+                self.drop_stranger(&packed);
+            }
+        }
+        Ok(())
+    }
+
+    /// A URL of a host whose key another host has. Needs no record: it is met, and dropped, whenever the
+    /// list that it is in is taken.
+    fn drop_stranger(&mut self, packed: &Packed<'_>) {
+        self.waiting -= 1;
+        self.totals.known -= u64::from(packed.counts());
+        self.count_rejected(&[("host-key".to_owned(), 1)]);
+    }
+
+    fn broken_arrivals(&self, partition: u16) -> crate::error::Error {
+        self.store.broken(&format!("the arrivals of partition {partition} cannot be read"))
+    }
+
+    /// Notes that a host is on disk only from now on, and when something of it may be asked.
+    pub fn let_go(&mut self, key: HostKey, turn: Option<Millis>) {
+        if let Some(host) = self.hosts.remove(&key) {
+            self.shelves.open(host.partition, turn);
+        }
+    }
+
+    /// Gives a host what arrived for it, if it has not taken it before, and says how many bytes that is.
+    fn give(&self, host: &mut Host, seq: u64, packed: &Packed<'_>) -> u64 {
+        if seq < host.arrived {
+            return 0;
+        }
+        if seq < self.run_seq && host.pace == HostPace::default() {
+            // It may have been asked in an earlier run without leaving a trace.
+            host.pace.after_restart(self.run_started, &self.pace);
+        }
+        let place = host.push(seq, packed);
+        // An errand was looked at when it was offered, and is here only since the log was replayed.
+        if packed.is_sieved() {
+            host.unchecked.push(place);
+        }
+        packed.bytes.len() as u64 + ITEM_BYTES
+    }
+}

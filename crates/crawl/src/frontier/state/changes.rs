@@ -1,0 +1,42 @@
+//! Rows that were changed since the last checkpoint, and those that it is just writing.
+//!
+//! A checkpoint is written while the crawl goes on. Until it is whole, what it holds cannot be read from
+//! the store for certain, so it is kept here.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash};
+
+/// A map of changes, and the map of those being written.
+#[derive(Debug, Default)]
+pub(super) struct Changes<M> {
+    fresh: M,
+    saving: M,
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher + Default> Changes<HashMap<K, V, S>> {
+    /// The row of a key, if it was changed.
+    pub(super) fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        self.fresh.get(key).or_else(|| self.saving.get(key))
+    }
+
+    /// Notes a row.
+    pub(super) fn insert(&mut self, key: K, row: V) {
+        self.fresh.insert(key, row);
+    }
+
+    /// The rows that a checkpoint has to write. There is one at a time.
+    pub(super) fn save(&mut self) -> &HashMap<K, V, S> {
+        debug_assert!(self.saving.is_empty(), "one checkpoint at a time");
+        self.saving = std::mem::take(&mut self.fresh);
+        &self.saving
+    }
+
+    /// The checkpoint is written.
+    pub(super) fn forget_saved(&mut self) {
+        self.saving = HashMap::default();
+    }
+}
