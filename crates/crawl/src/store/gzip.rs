@@ -19,30 +19,56 @@ pub enum Effort {
 
 const STORED: i32 = 0;
 const PACKED: i32 = 1;
+/// Room that a thread keeps between two members.
+const ROOM_BYTES_MAX: usize = 1024 * 1024;
 
 thread_local! {
     // A compressor is some hundred KiB of tables: made once per thread, not once per record.
-    static STORER: RefCell<Compressor> = RefCell::new(compressor(STORED));
-    static PACKER: RefCell<Compressor> = RefCell::new(compressor(PACKED));
+    static STORER: RefCell<Packer> = RefCell::new(Packer::new(STORED));
+    static PACKER: RefCell<Packer> = RefCell::new(Packer::new(PACKED));
 }
 
-fn compressor(level: i32) -> Compressor {
-    Compressor::new(CompressionLvl::new(level).expect("a level that libdeflate has"))
+/// A compressor, and room for what it makes: much more than it will need, so it is not given away.
+struct Packer {
+    compressor: Compressor,
+    room: Vec<u8>,
+}
+
+impl Packer {
+    fn new(level: i32) -> Self {
+        let level = CompressionLvl::new(level).expect("a level that libdeflate has");
+        Self { compressor: Compressor::new(level), room: Vec::new() }
+    }
+
+    fn pack(&mut self, bytes: &[u8]) -> &[u8] {
+        let bound = self.compressor.gzip_compress_bound(bytes.len());
+        if self.room.len() < bound {
+            self.room.resize(bound, 0);
+        }
+        let written = self.compressor.gzip_compress(bytes, &mut self.room);
+        &self.room[..written.expect("a member fits into its bound")]
+    }
+
+    /// After something large, most of the room would lie idle.
+    fn tidy(&mut self) {
+        if self.room.len() > ROOM_BYTES_MAX {
+            self.room = Vec::new();
+        }
+    }
 }
 
 /// Appends one gzip member that holds `bytes`, and returns its length.
 pub fn append_member(bytes: &[u8], effort: Effort, out: &mut Vec<u8>) -> u64 {
-    let compressor = match effort {
+    let packer = match effort {
         Effort::Stored => &STORER,
         Effort::Packed => &PACKER,
     };
-    compressor.with_borrow_mut(|compressor| {
-        let begin = out.len();
-        out.resize(begin + compressor.gzip_compress_bound(bytes.len()), 0);
-        let written = compressor.gzip_compress(bytes, &mut out[begin..]);
-        let written = written.expect("a member fits into its bound");
-        out.truncate(begin + written);
-        written as u64
+    packer.with_borrow_mut(|packer| {
+        let member = packer.pack(bytes);
+        let length = member.len() as u64;
+        out.extend_from_slice(member);
+        packer.tidy();
+        length
     })
 }
 
