@@ -1,7 +1,8 @@
 //! Serving the web: HTTP/1.1 with keep-alive by hand, one `writev` for an answer.
 //!
 //! Each thread has a listener of its own on the same port and an event loop of its own; the kernel
-//! shares the connections out. Latency is a timer, so thousands of answers may wait at a time.
+//! shares the connections out. Who connects to an address that is no host of the web, such as 127.0.0.1,
+//! is told what was asked for so far. Latency is a timer, so thousands of answers may wait at a time.
 
 use std::io::{self, IoSlice};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -60,20 +61,32 @@ async fn converse(mut stream: TcpStream, shared: Arc<Shared>) -> io::Result<()> 
     stream.set_nodelay(true)?;
     let host = shared.web.host(stream.local_addr()?.ip());
     let (mut buffer, mut scratch) = (Vec::with_capacity(1_024), Scratch::default());
+    let Some(host) = host else { return tell(stream, &shared.ledger).await };
     while let Some(end) = request_end(&mut stream, &mut buffer).await? {
         let request = Request::read(&buffer[..end]);
         let latency = shared.latency.at(shared.ledger.requested());
         if !latency.is_zero() {
             tokio::time::sleep(latency).await;
         }
-        let resource = host.map_or(Resource::Missing, |_| shared.web.resource(request.path));
-        answer(&mut stream, &shared, (host.unwrap_or(0), resource), &request, &mut scratch).await?;
+        let place = (host, shared.web.resource(request.path));
+        answer(&mut stream, &shared, place, &request, &mut scratch).await?;
         if request.closes {
             break;
         }
         buffer.drain(..end);
     }
     Ok(())
+}
+
+/// What was asked for so far, for whoever connects to an address that is no host of the web. It does
+/// not count as a request.
+async fn tell(mut stream: TcpStream, ledger: &Ledger) -> io::Result<()> {
+    let report = ledger.report().to_string();
+    let head = format!("HTTP/1.0 200 OK\r\nContent-Length: {}\r\n\r\n", report.len());
+    stream.write_all((head + &report).as_bytes()).await?;
+    // Read to the end: closing with unread bytes would reset the connection.
+    stream.shutdown().await?;
+    tokio::io::copy(&mut stream, &mut tokio::io::sink()).await.map(|_| ())
 }
 
 async fn answer(
