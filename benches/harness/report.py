@@ -90,7 +90,7 @@ def median(values):
     return statistics.median(list(values))
 
 
-def rounds(count, **contestants):
+def rounds(count, contestants):
     """Lets all of them run in turn, so many times: what disturbs the machine disturbs each of them."""
     results = {name: [] for name in contestants}
     for _ in range(count):

@@ -9,12 +9,14 @@ def measure(report, quick):
     size = {"hosts": 20 if quick else 100, "pages": 200}
     results = rounds(
         1 if quick else 3,
-        fetch=lambda: crawl.floor(Web(**size), "fetch"),
-        links=lambda: crawl.floor(Web(**size), "links"),
-        floor=lambda: crawl.floor(Web(**size), "warc"),
-        larm=lambda: crawl.larm(Web(**size)),
-        floor_gzip=lambda: crawl.floor(Web(gzip=True, **size), "warc"),
-        larm_gzip=lambda: crawl.larm(Web(gzip=True, **size)),
+        {
+            "fetch": lambda: crawl.floor(Web(**size), "fetch"),
+            "links": lambda: crawl.floor(Web(**size), "links"),
+            "floor": lambda: crawl.floor(Web(**size), "warc"),
+            "larm": lambda: crawl.larm(Web(**size)),
+            "floor_gzip": lambda: crawl.floor(Web(gzip=True, **size), "warc"),
+            "larm_gzip": lambda: crawl.larm(Web(gzip=True, **size)),
+        },
     )
     cpu = {name: median(result.cpu for result in all) for name, all in results.items()}
     unit = "CPU-s / 1,000 pages"

@@ -336,3 +336,65 @@ fn read(dir: &Path, gzip: bool) -> Result<Vec<Block>> {
     (!paths.is_empty()).then_some(()).ok_or(format!("{}: no .html file", dir.display()))?;
     paths.iter().map(|path| Ok(Block::new(std::fs::read(path)?, gzip))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::io::Read;
+
+    use super::*;
+    use crate::scan::links;
+
+    fn web() -> Web {
+        let [hosts, pages, links] = [300, 50, 71];
+        let (bytes, seed, port) = (28_000, 1, 80);
+        Web::new(Spec { hosts, pages, bytes, links, seed, port, gzip: true, files: None }).unwrap()
+    }
+
+    /// The body of a page, as it goes over the wire.
+    fn body(web: &Web, host: usize, page: usize, gzip: bool) -> Vec<u8> {
+        let answer =
+            web.answer((host, Resource::Page(page)), gzip, &mut Scratch::default()).concat();
+        let end = memchr::memmem::find(&answer, b"\r\n\r\n").unwrap() + 4;
+        let head = String::from_utf8(answer[..end].to_vec()).unwrap();
+        assert!(head.contains(&format!("Content-Length: {}\r\n", answer.len() - end)), "{head}");
+        answer[end..].to_vec()
+    }
+
+    #[test]
+    fn every_page_can_be_reached_from_the_first() {
+        let web = web();
+        let (mut known, mut waiting) = (BTreeSet::from([0]), vec![0]);
+        while let Some(page) = waiting.pop() {
+            links(&body(&web, 7, page, false), |link| match web.resource(link) {
+                Resource::Page(to) if known.insert(to) => waiting.push(to),
+                _ => {}
+            });
+        }
+        assert_eq!(known.len(), 50);
+    }
+
+    #[test]
+    fn no_two_pages_are_equal_and_gzip_holds_the_same() {
+        let web = web();
+        let mut bodies = BTreeSet::new();
+        for (host, page) in [(0, 0), (0, 1), (0, 49), (8, 1), (299, 1)] {
+            let (plain, gzip) = (body(&web, host, page, false), body(&web, host, page, true));
+            let mut text = Vec::new();
+            flate2::read::GzDecoder::new(&gzip[..]).read_to_end(&mut text).unwrap();
+            assert_eq!(text, plain);
+            assert!((24_000..32_000).contains(&plain.len()), "{} bytes", plain.len());
+            assert!((3.0..4.0).contains(&crate::block::ratio(&plain, 1)));
+            assert!(bodies.insert(plain));
+        }
+    }
+
+    #[test]
+    fn a_host_is_found_by_its_address() {
+        let web = web();
+        [0, 1, 249, 250, 299].map(|host| assert_eq!(web.host(address(host).into()), Some(host)));
+        ["127.1.1.51", "127.0.0.1", "127.1.0.0"].map(|text| {
+            assert_eq!(web.host(text.parse().unwrap()), None);
+        });
+    }
+}
