@@ -392,9 +392,11 @@ mod tests {
     #[test]
     fn a_host_is_found_by_its_address() {
         let web = web();
-        [0, 1, 249, 250, 299].map(|host| assert_eq!(web.host(address(host).into()), Some(host)));
-        ["127.1.1.51", "127.0.0.1", "127.1.0.0"].map(|text| {
-            assert_eq!(web.host(text.parse().unwrap()), None);
-        });
+        for host in [0, 1, 249, 250, 299] {
+            assert_eq!(web.host(address(host).into()), Some(host));
+        }
+        for stranger in ["127.1.1.51", "127.0.0.1", "127.1.0.0"] {
+            assert_eq!(web.host(stranger.parse().unwrap()), None);
+        }
     }
 }
