@@ -36,9 +36,9 @@ def main():
         measure(name, whole, options.quick)
         whole.write()
     print(f"\n{whole.markdown()}\nwritten: {tools.OUT / 'table.md'}, {tools.OUT / 'figures.json'}")
-    missed = [bar for bar in whole.bars if not bar["met"]]
-    print(f"{len(whole.bars) - len(missed)} bars met, {len(missed)} missed")
-    return 1 if missed else 0
+    verdicts = [bar["verdict"] for bar in whole.bars]
+    print(", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in ("PASS", "FAIL", "NOISY")))
+    return 0 if set(verdicts) <= {"PASS"} else 1
 
 
 def arguments():
@@ -61,6 +61,7 @@ def measure(name, whole, quick):
         importlib.import_module(f"harness.parts.{name}").measure(whole, quick)
     except (tools.Failure, subprocess.CalledProcessError) as error:
         whole.failed(error)
+    whole.end()
 
 
 def allow_many_files():

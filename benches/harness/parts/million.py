@@ -14,6 +14,7 @@ from harness.report import median
 SAMPLE_SECONDS = 0.5
 DISK_BYTES = 12 * 2**30
 GROWTH_MAX = 1.5
+MEMORY_MB_MAX = 300
 REPEATED_MAX = 5_000
 
 
@@ -34,6 +35,9 @@ def measure(report, quick):
         resumed = time.monotonic() - begin
         after = second.finish()
     tell(report, web, before, after, resumed, crawl.summary(directory))
+    if not quick:
+        growth = at(before.samples, 100) / at(before.samples, 50)
+        report.bar("million: memory at the half / at a quarter of the way", growth, at_most=GROWTH_MAX)
     shutil.rmtree(directory)
 
 
@@ -53,7 +57,7 @@ def tell(report, web, before, after, resumed, summary):
     report.row("pages asked for again after it", web.ledger["repeated"])
     report.bar("million: pages asked for / pages", web.ledger["pages"] / web.size, at_least=1.0)
     report.bar("million: fetched by larm's own account / pages", summary["fetched"] / web.size, at_least=1.0)
-    report.bar("million: memory at the half / at a quarter of the way", at(before.samples, 100) / at(before.samples, 50), at_most=GROWTH_MAX)
+    report.bar("million: peak memory, MB", max(before.rss_mb, after.rss_mb), at_most=MEMORY_MB_MAX)
     report.bar("million: pages asked for twice", web.ledger["repeated"], at_most=REPEATED_MAX)
 
 
