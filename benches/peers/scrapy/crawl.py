@@ -14,7 +14,7 @@ HOSTS = {urlsplit(seed).netloc for seed in SEEDS}
 class Bench(Spider):
     name = "bench"
     start_urls = SEEDS
-    links = LinkExtractor(allow_domains=[host.split(":")[0] for host in HOSTS])
+    links = LinkExtractor(allow_domains=HOSTS)
 
     def parse(self, response):
         for link in self.links.extract_links(response):
