@@ -57,6 +57,8 @@ def checked(name, web, cost):
     if cost.code != 0 or pages != web.size:
         end = cost.output.strip()[-400:]
         raise tools.Failure(f"{name}: exit code {cost.code}, {pages} of {web.size} pages\n{end}")
+    if web.gzip and web.ledger["gzipped"] < pages:
+        raise tools.Failure(f"{name}: did not take gzip, {web.ledger}")
     return Result(cost, pages, web.ledger)
 
 

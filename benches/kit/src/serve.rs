@@ -97,7 +97,7 @@ async fn answer(
     scratch: &mut Scratch,
 ) -> io::Result<()> {
     let spec = shared.web.spec();
-    let gzip = spec.gzip && request.gzip;
+    let gzip = spec.gzip && request.gzip && matches!(place.1, Resource::Page(_));
     let parts = shared.web.answer(place, gzip, scratch);
     let mut parts = if request.head_only { head_only(parts) } else { parts };
     if let (host, Resource::Page(page)) = place {
