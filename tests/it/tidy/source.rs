@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Directories that hold nothing of ours.
-const STRANGE: [&str; 2] = ["target", ".git"];
+const STRANGE: [&str; 3] = ["target", "out", ".git"];
 
 /// One file.
 pub struct Source {

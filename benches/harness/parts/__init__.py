@@ -1,0 +1,1 @@
+"""One file per part; each has `measure(report, quick)`."""

@@ -1,0 +1,68 @@
+"""A million pages on 5,000 hosts: memory over time, and a kill -9 in the middle.
+
+Pages are of 8 KB, so that the archive is small; they have as many links as ever. What is asked for
+twice after the kill is what was not yet durable, at most one group commit and what was in flight.
+"""
+
+import shutil
+import time
+
+from harness import crawl, process, tools
+from harness.process import Web
+from harness.report import median
+
+SAMPLE_SECONDS = 0.5
+DISK_BYTES = 12 * 2**30
+GROWTH_MAX = 1.5
+MEMORY_MB_MAX = 300
+REPEATED_MAX = 5_000
+
+
+def measure(report, quick):
+    web = Web(hosts=500 if quick else 5_000, pages=20 if quick else 200, bytes=8_000)
+    directory = tools.scratch("million") / "million.larm"
+    if not quick and shutil.disk_usage(tools.OUT).free < DISK_BYTES:
+        raise tools.Failure(f"{tools.OUT} has less than {DISK_BYTES >> 30} GB free")
+    with web:
+        first = process.Child(crawl.larm_argv(web, directory), sample_every=SAMPLE_SECONDS)
+        web.wait_for(lambda ledger: ledger["pages"] >= web.size // 2, 0.05, first)
+        first.kill()
+        before = first.finish()
+        asked = web.count()["requests"]
+        second = process.Child(crawl.larm_argv(web, directory), sample_every=SAMPLE_SECONDS)
+        begin = time.monotonic()
+        web.wait_for(lambda ledger: ledger["requests"] > asked, 0.01, second)
+        resumed = time.monotonic() - begin
+        after = second.finish()
+    tell(report, web, before, after, resumed, crawl.summary(directory))
+    if not quick:
+        growth = at(before.samples, 100) / at(before.samples, 50)
+        report.bar("million: memory at the half / at a quarter of the way", growth, at_most=GROWTH_MAX)
+    shutil.rmtree(directory)
+
+
+def tell(report, web, before, after, resumed, summary):
+    rss = [mb for cost in (before, after) for _, mb in cost.samples]
+    seconds, cpu = before.wall + after.wall, before.cpu + after.cpu
+    report.raw("rss_mb", {"before_kill": before.samples, "after": after.samples})
+    report.row("pages", web.ledger["pages"])
+    report.row("hosts", web.hosts)
+    report.row("speed, the kill and the rest included", web.ledger["pages"] / seconds, "pages/s")
+    report.row("processor time", cpu * 1000 / web.ledger["pages"], "CPU-s / 1,000 pages")
+    report.row("resident memory, median", median(rss), "MB")
+    report.row("resident memory, peak", max(before.rss_mb, after.rss_mb), "MB")
+    for share in (25, 50, 75, 100):
+        report.row(f"  before the kill, at {share} % of the time", at(before.samples, share), "MB")
+    report.row("kill -9 at half: process start to first request", resumed, "s")
+    report.row("pages asked for again after it", web.ledger["repeated"])
+    report.bar("million: pages asked for / pages", web.ledger["pages"] / web.size, at_least=1.0)
+    report.bar("million: fetched by larm's own account / pages", summary["fetched"] / web.size, at_least=1.0)
+    report.bar("million: peak memory, MB", max(before.rss_mb, after.rss_mb), at_most=MEMORY_MB_MAX)
+    report.bar("million: pages asked for twice", web.ledger["repeated"], at_most=REPEATED_MAX)
+
+
+def at(samples, share):
+    """Memory after this share of the time; the mean of a few samples, since one may be a peak."""
+    end = max(len(samples) * share // 100, 1)
+    few = samples[max(end - 5, 0) : end]
+    return sum(mb for _, mb in few) / len(few)
