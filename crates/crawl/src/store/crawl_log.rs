@@ -83,8 +83,6 @@ struct LogLine<'a> {
     content_type: Option<&'a str>,
     ms: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    wait_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     connect_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_byte_ms: Option<u64>,
@@ -116,7 +114,6 @@ fn open_line(visit: &Visit) -> Vec<u8> {
         bytes: wire.map(|wire| wire.response.len()),
         content_type: wire.and_then(|wire| wire.content_type.as_deref()),
         ms: visit.timings.total_ms,
-        wait_ms: visit.timings.wait_ms,
         connect_ms: visit.timings.connect_ms,
         first_byte_ms: visit.timings.first_byte_ms,
         digest: exchange.map(|exchange| exchange.payload_digest().to_string()),
