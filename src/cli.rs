@@ -157,7 +157,7 @@ pub struct SetArgs {
     /// The crawl directory
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// delay=2s, rate=5 or none, concurrency=8, max-pages=500, exclude=RE, block=HOST
+    /// delay=2s, rate=5 or none, concurrency=8 or auto, max-pages=500, exclude=RE, block=HOST
     #[arg(value_name = "KEY=VALUE", required = true)]
     pub changes: Vec<String>,
 }

@@ -273,6 +273,9 @@ pub fn hint(class: FailureClass) -> &'static str {
         FailureClass::CrawlDelayTooLong => {
             "its crawl-delay is beyond the limit `crawl_delay_ms_max`"
         }
+        FailureClass::NoFiles => {
+            "this machine allows no more open files; raise it with: ulimit -n 4096"
+        }
     }
 }
 

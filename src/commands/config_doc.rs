@@ -165,6 +165,7 @@ fn retries(out: &mut String) -> Result<()> {
             Blame::Host => ("the host", true),
             Blame::HostForGood => ("the host, for good", false),
             Blame::UrlForGood => ("the URL, for good", false),
+            Blame::Nobody => ("nobody: the URL waits as before", false),
         };
         let first = if again { human::time(rule.first_delay_ms) } else { "none".to_owned() };
         let growth = if again { format!("× {}", rule.growth) } else { "none".to_owned() };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use larm_crawl::change::Change;
 use larm_crawl::directory::{self, Directory};
+use larm_crawl::files;
 
 use super::drive::{self, Job};
 use crate::cli::{CrawlArgs, ResumeArgs, RunArgs};
@@ -67,7 +68,7 @@ fn told(flags: &Settings) -> Vec<Change> {
     let delay = flags.delay.map(|time| Change::Delay(time.0));
     let rate = flags.rate.map(|rate| Change::Rate(Some(rate.0)));
     let max_pages = flags.max_pages.map(Change::MaxPages);
-    let concurrency = flags.concurrency.and_then(|number| number.0).map(Change::Concurrency);
+    let concurrency = flags.concurrency.map(|number| Change::Concurrency(number.0));
     [delay, rate, max_pages, concurrency].into_iter().flatten().collect()
 }
 
@@ -191,5 +192,7 @@ pub fn launch(launch: Launch) -> Result<Exit> {
     let lock = Directory::open(&dir)?;
     save::write(&config, &dir)?;
     drop(lock);
-    super::block_on(drive::drive(Job { config, plan, run, console }))
+    files::raise_limit();
+    let threads = config.settings.threads;
+    super::block_on_threads(threads, drive::drive(Job { config, plan, run, console }))
 }

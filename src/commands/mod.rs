@@ -43,5 +43,17 @@ pub fn run(command: Command) -> Result<Exit> {
 
 /// Runs something that waits.
 fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
-    tokio::runtime::Runtime::new().context("cannot start threads")?.block_on(future)
+    block_on_threads(None, future)
+}
+
+/// The same on so many threads, or on one per core. The writer has its own beside them.
+fn block_on_threads<T>(
+    threads: Option<usize>,
+    future: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if let Some(threads) = threads {
+        builder.worker_threads(threads);
+    }
+    builder.enable_all().build().context("cannot start threads")?.block_on(future)
 }

@@ -66,6 +66,9 @@ struct Own {
     at: Millis,
     phase: Phase,
     in_flight: u64,
+    places: u64,
+    places_reason: String,
+    refused: u64,
     pages_per_second: f64,
     bytes_per_second: f64,
 }
@@ -78,6 +81,9 @@ fn read_status(answer: &Value) -> Result<Status> {
         at: own.at,
         phase: own.phase,
         in_flight: own.in_flight,
+        places: own.places,
+        places_reason: own.places_reason,
+        refused: own.refused,
         pages_per_second: own.pages_per_second,
         bytes_per_second: own.bytes_per_second,
         frontier: FrontierStatus::deserialize(answer)?,
@@ -126,12 +132,18 @@ fn write_live(out: &mut String, status: &Status) -> std::fmt::Result {
     let totals = &frontier.totals;
     writeln!(
         out,
-        "  {} done, {} waiting on {}, {} in flight",
+        "  {} done, {} waiting on {}, {} of {} places in use ({})",
         human::count(totals.settled()),
         human::count(frontier.waiting),
         human::counted(frontier.hosts_waiting, "host", "hosts"),
-        status.in_flight
+        status.in_flight,
+        human::count(status.places),
+        status.places_reason
     )?;
+    if status.refused > 0 {
+        let times = human::counted(status.refused, "connection", "connections");
+        writeln!(out, "  {times} had to wait: this machine allows no more open files (ulimit -n)")?;
+    }
     writeln!(
         out,
         "  {:.1} pages/s, {}/s, {} so far, {} failed",
@@ -185,6 +197,9 @@ mod tests {
             at: Millis(1),
             phase: Phase::Running,
             in_flight: 1,
+            places: 8,
+            places_reason: "set".to_owned(),
+            refused: 0,
             pages_per_second: 0.5,
             bytes_per_second: 2.0,
             frontier,

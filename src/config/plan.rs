@@ -18,10 +18,14 @@ use crate::exit::usage;
 /// Name and version, as every request says them.
 pub const PRODUCT: &str = concat!("larm/", env!("CARGO_PKG_VERSION"));
 
+/// More threads than any machine has cores for.
+const THREADS_MAX: usize = 1_024;
+
 /// The plan of a crawl into `dir`.
 pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
     let settings = &config.settings;
     let limits = limits(settings)?;
+    check_threads(settings)?;
     let user_agent = user_agent(settings)?;
     Ok(Plan {
         dir,
@@ -190,6 +194,15 @@ fn concurrency(settings: &Settings, limits: &Limits) -> Result<Option<u64>> {
             limits.fetches_max
         ))),
         None => Ok(asked),
+    }
+}
+
+fn check_threads(settings: &Settings) -> Result<()> {
+    match settings.threads {
+        Some(threads) if !(1..=THREADS_MAX).contains(&threads) => Err(usage(format!(
+            "--threads {threads} is not between 1 and {THREADS_MAX}; leave it out for one per core"
+        ))),
+        _ => Ok(()),
     }
 }
 

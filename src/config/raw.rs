@@ -119,10 +119,15 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Time>,
 
-    /// Fetches at a time, over all hosts [default: auto]
+    /// Fetches at a time, over all hosts; auto finds the fastest number [default: auto]
     #[arg(long, value_name = "N|auto", help_heading = "How fast")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<Concurrency>,
+
+    /// Threads to fetch and parse with [default: one per core]
+    #[arg(long, value_name = "N", help_heading = "How fast")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<usize>,
 
     /// Requests per second, over all hosts
     #[arg(long, value_name = "N/s", help_heading = "How fast")]

@@ -74,6 +74,14 @@ impl<'w> Larm<'w> {
         self.command(dir).args(more).stdin(Stdio::null()).output().expect("the binary starts")
     }
 
+    /// Runs it in a shell that lets it have at most so many files open.
+    pub fn run_with_open_files(&self, count: u64, dir: &Path) -> Output {
+        let script = format!("ulimit -n {count} && exec \"$0\" \"$@\"");
+        let mut shell = Command::new("bash");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_larm")]).args(self.arguments(dir));
+        shell.stdin(Stdio::null()).output().expect("a shell")
+    }
+
     /// Runs it in a shell that lets no file grow beyond `kib` KiB. The signal that would end it at
     /// once is ignored, so that the write fails, as on a full disk.
     pub fn run_with_files_up_to(&self, kib: u64, dir: &Path) -> Output {

@@ -1,13 +1,20 @@
 //! Every maximum that a user sets is kept exactly, and named when it ends a crawl.
 
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use larm_core::scope::ScopeMode;
+use larm_core::{Failure, FailureClass, Millis};
+use larm_crawl::clock::Clock;
+use larm_crawl::fetch::{BoxFuture, Fetch, Fetched, HttpFetch};
+use larm_crawl::robots::Permit;
 use larm_crawl::store::summary::State;
-use larm_crawl::{Plan, Summary};
+use larm_crawl::{Crawl, Plan, Summary};
 use larm_testsite::{Features, WebPlan};
 
 use crate::hand::{Hand, page};
 use crate::kept::{Kept, text};
-use crate::world::{World, assert_perfect, crawl, crawl_until};
+use crate::larm::{Larm, said};
+use crate::world::{World, assert_perfect, crawl, crawl_until, run};
 
 fn pages_max(world: &World, pages: u64) -> Plan {
     let mut plan = world.plan();
@@ -171,4 +178,49 @@ fn only_the_scope_of_the_seeds_is_crawled() {
     assert_eq!(summary.fetched, 6, "{summary:?}");
     assert!(summary.rejected["scope"] > 0, "{summary:?}");
     assert!(world.site.requests().iter().all(|request| request.host == "127.1.0.1"));
+}
+
+#[test]
+fn a_crawl_gets_by_with_the_open_files_there_are() {
+    let world = World::new(WebPlan { hosts: 300, pages_per_host: 3, ..WebPlan::default() });
+    let output = Larm::new(&world, "0").run_with_open_files(256, &world.dir());
+    assert!(output.status.success(), "{}", said(&output));
+    assert_perfect(&world.audit());
+    Kept::of(&world.dir()).assert_sound();
+}
+
+/// Says for the first so many connections that our own machine has no file left.
+struct Starved {
+    network: HttpFetch,
+    refusals: AtomicI64,
+}
+
+impl Fetch for Starved {
+    fn fetch<'a>(
+        &'a self,
+        permit: &'a Permit,
+        sent: &'a (dyn Fn(Millis) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Fetched, Failure>> {
+        if self.refusals.fetch_sub(1, Ordering::SeqCst) > 0 {
+            let refused = Failure::new(FailureClass::NoFiles, "no file left");
+            return Box::pin(async move { Err(refused) });
+        }
+        self.network.fetch(permit, sent)
+    }
+}
+
+#[test]
+fn a_machine_without_a_file_left_is_no_failure_of_url_or_host() {
+    let world = World::new(WebPlan { hosts: 5, pages_per_host: 8, ..WebPlan::default() });
+    let plan = world.plan();
+    let network = HttpFetch::new(plan.fetch.clone(), plan.limits.clone(), Clock::start());
+    let network = network.expect("a fetcher");
+    let starved = Starved { network, refusals: AtomicI64::new(30) };
+    let summary = run(Crawl::new(plan).fetcher(starved)).expect("the crawl ends well");
+    assert_eq!((summary.state, summary.fetched), (State::Finished, 40), "{summary:?}");
+    assert_eq!((summary.retries, summary.failed.len()), (0, 0), "{summary:?}");
+    assert_perfect(&world.audit());
+    let kept = Kept::of(&world.dir());
+    let tries = kept.log.iter().filter(|line| line["tries"].as_u64() != Some(1));
+    crate::world::assert_none("tried more than once", tries);
 }

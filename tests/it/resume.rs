@@ -158,7 +158,7 @@ fn a_pause_stops_leasing_and_resume_goes_on() {
         gate.open();
         // What was leased when the pause came is finished. A change is carried out by the engine's own
         // loop, which has then been round once.
-        let tick = || handle.change(Change::Concurrency(8));
+        let tick = || handle.change(Change::Concurrency(Some(8)));
         tick().await.expect("a change");
         while handle.status(0).frontier.leased > 0 {
             tick().await.expect("a change");

@@ -15,6 +15,7 @@
 //! *partition* share of the sites · *checkpoint* state that can be resumed.
 
 pub mod digest;
+pub mod level;
 pub mod limits;
 pub mod outcome;
 pub mod parse;

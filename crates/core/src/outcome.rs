@@ -130,6 +130,8 @@ pub enum FailureClass {
     RobotsUnreachable,
     /// The crawl-delay is longer than we wait.
     CrawlDelayTooLong,
+    /// Our own machine has no file left for a connection: says nothing of URL or host.
+    NoFiles,
 }
 
 /// Whom a failure is held against.
@@ -143,6 +145,8 @@ pub enum Blame {
     HostForGood,
     /// This URL, and there is no other try.
     UrlForGood,
+    /// Nobody out there: the URL waits as before.
+    Nobody,
 }
 
 /// One row of the retry table.
@@ -158,7 +162,7 @@ pub struct RetryRule {
 
 impl FailureClass {
     /// All classes, in the order of the table in the manual.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Dns,
         Self::ForbiddenAddress,
         Self::Refused,
@@ -174,6 +178,7 @@ impl FailureClass {
         Self::ServerError,
         Self::RobotsUnreachable,
         Self::CrawlDelayTooLong,
+        Self::NoFiles,
     ];
 
     /// The retry table. Refused connections get their three chances within 30 seconds, other host
@@ -195,6 +200,7 @@ impl FailureClass {
             Self::ServerError => (Blame::Url, 5_000, 3),
             Self::RobotsUnreachable => (Blame::Host, 15_000, 3),
             Self::CrawlDelayTooLong => (Blame::HostForGood, 0, 1),
+            Self::NoFiles => (Blame::Nobody, 0, 1),
         };
         RetryRule { blame, first_delay_ms, growth }
     }
@@ -217,7 +223,8 @@ impl FailureClass {
             | Self::TooManyRequests
             | Self::Unavailable
             | Self::ServerError
-            | Self::CrawlDelayTooLong => false,
+            | Self::CrawlDelayTooLong
+            | Self::NoFiles => false,
         }
     }
 
@@ -246,6 +253,7 @@ impl FailureClass {
             Self::ServerError => "server-error",
             Self::RobotsUnreachable => "robots-unreachable",
             Self::CrawlDelayTooLong => "crawl-delay-too-long",
+            Self::NoFiles => "no-files",
         }
     }
 }

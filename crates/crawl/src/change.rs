@@ -12,8 +12,8 @@ pub enum Change {
     Delay(u64),
     /// Requests per second of the whole crawl; `None` for no such limit.
     Rate(Option<u32>),
-    /// Fetches at a time.
-    Concurrency(u64),
+    /// Fetches at a time; `None` to find the best number.
+    Concurrency(Option<u64>),
     /// Pages in all.
     MaxPages(u64),
     /// A pattern to exclude, waiting URLs included.
@@ -57,7 +57,8 @@ impl Change {
                 let rate = number("rate (requests per second, or none)")?;
                 Ok(Self::Rate(Some(u32::try_from(rate).unwrap_or(u32::MAX))))
             }
-            "concurrency" => number("concurrency").map(Self::Concurrency),
+            "concurrency" if value == "auto" => Ok(Self::Concurrency(None)),
+            "concurrency" => number("concurrency (or auto)").map(Some).map(Self::Concurrency),
             "max-pages" => number("max-pages").map(Self::MaxPages),
             "exclude" if !value.is_empty() => Ok(Self::Exclude(value.to_owned())),
             "block" if !value.is_empty() => Ok(Self::Block(value.to_owned())),
@@ -84,7 +85,8 @@ impl Change {
         match self {
             Self::Delay(ms) => format!("{ms}ms"),
             Self::Rate(rate) => rate.map_or("none".to_owned(), |rate| rate.to_string()),
-            Self::Concurrency(n) | Self::MaxPages(n) => n.to_string(),
+            Self::Concurrency(n) => n.map_or("auto".to_owned(), |n| n.to_string()),
+            Self::MaxPages(n) => n.to_string(),
             Self::Exclude(text) | Self::Block(text) | Self::Seed(text) => text.clone(),
         }
     }
@@ -148,6 +150,7 @@ mod tests {
             ("rate", "5"),
             ("rate", "none"),
             ("concurrency", "9"),
+            ("concurrency", "auto"),
             ("max-pages", "100"),
             ("exclude", "/a=b/"),
             ("block", "ads.example"),

@@ -17,10 +17,12 @@ use crate::directory::Directory;
 use crate::engine::{Ending, Ends, Engine};
 use crate::error::{Error, Result};
 use crate::fetch::{BoxFuture, DnsResolver, Fetch, Guard, HttpFetch, Resolve};
+use crate::files;
 use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedFrontier};
 use crate::handle::{Handle, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::line::{Line, PageHandler};
+use crate::places::{Meter, Places};
 use crate::plan::Plan;
 use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
@@ -95,10 +97,11 @@ impl Crawl {
     }
 
     /// Starts in the background of the current runtime.
-    pub fn start(self) -> Result<Running> {
+    pub fn start(mut self) -> Result<Running> {
         self.plan.limits.validate().map_err(|error| Error::Plan(error.to_string()))?;
         let clock = Clock::start();
         let directory = Directory::open(&self.plan.dir)?;
+        self.plan.limits = files::within(&self.plan.limits);
         let limits = Arc::new(self.plan.limits.clone());
         let opened = DiskFrontier::open(&directory.state(), &limits, self.plan.pace, clock.now())?;
         Assembly { crawl: self, directory, limits, clock }.start(opened)
@@ -151,6 +154,8 @@ impl Assembly {
         frontier.set_budgets(self.crawl.plan.budgets)?;
         frontier.set_host_delays(&self.crawl.plan.host_delays);
         let rules = SharedRules::new(&self.crawl.plan, std::mem::take(&mut self.crawl.filters))?;
+        let places =
+            Places::new(self.crawl.plan.concurrency, self.limits.fetches_max, self.clock.now());
         let shared = Arc::new(Shared {
             frontier: SharedFrontier::new(frontier),
             rules: rules.clone(),
@@ -161,12 +166,13 @@ impl Assembly {
             stopping: AtomicBool::new(false),
             in_flight: AtomicU64::new(0),
             rates: Mutex::default(),
+            places: Mutex::new(places.standing()),
         });
         let (jobs, inbox) = mpsc::channel(channel_places(&self.limits));
         let line = self.line(&shared, &chain, jobs)?;
         let writer = self.writer(&shared, chain, inbox);
         let (commands, received) = mpsc::channel(16);
-        let mut engine = self.engine(&shared, line, received)?;
+        let mut engine = self.engine(&shared, line, received, places)?;
         for (key, value) in settings {
             let change = Change::from_log(&key, &value).map_err(|e| Error::Plan(e.to_string()))?;
             engine.apply(&change)?;
@@ -231,6 +237,7 @@ impl Assembly {
             encoders: chain.encoders(),
             writer,
             wake: shared.wake.clone(),
+            meter: Meter::default(),
             handler: self.crawl.handler.clone(),
             agent: plan.agent.clone(),
             obey: plan.obey_robots,
@@ -249,6 +256,7 @@ impl Assembly {
         shared: &Arc<Shared>,
         line: Arc<Line>,
         commands: mpsc::Receiver<crate::handle::Command>,
+        places: Places,
     ) -> Result<Engine> {
         let plan = &self.crawl.plan;
         let resolver: Arc<dyn Resolve> = match &self.crawl.resolver {
@@ -269,7 +277,7 @@ impl Assembly {
                 budgets: plan.budgets,
             },
             pace: plan.pace,
-            fetches_max: plan.concurrency.unwrap_or(plan.limits.fetches_max),
+            places,
             started: self.clock.now(),
         })
     }

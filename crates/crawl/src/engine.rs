@@ -1,28 +1,29 @@
 //! Tasks, budgets, shutdown: keeps the line full and knows nothing of a URL's content.
 //!
-//! One loop: carry out commands, lease as long as something is due and there is room, then wait for
-//! whatever comes first: a settlement, the next due time, a command, the housekeeping tick. The crawl
+//! One loop: carry out commands, lease as long as something is due and there is a place, then wait for
+//! whatever comes first: a settlement, the next due time, a command, a timer's tick. The crawl
 //! ends when nothing waits and nothing is in flight, when a limit is reached, or when it is asked to.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use larm_core::workbench::{HostKey, Pace};
 use larm_core::{Failure, Limits, Millis};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
 use crate::change::Change;
 use crate::error::{Error, Result};
 use crate::fetch::{Resolve, admit};
-use crate::frontier::{Budgets, Nameless};
+use crate::frontier::{Budgets, Frontier, Nameless};
 use crate::handle::{Command, Phase, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::line::Line;
 use crate::pipeline;
+use crate::places::{PULSE, Places};
 
 /// Statistics, disk space, block file: this often.
 const HOUSEKEEPING: Duration = Duration::from_secs(5);
@@ -61,11 +62,12 @@ pub struct Engine {
     pub(crate) limits: Arc<Limits>,
     pub(crate) ends: Ends,
     pub(crate) pace: Pace,
-    pub(crate) fetches_max: u64,
+    pub(crate) places: Places,
     pub(crate) started: Millis,
 }
 
 type Named = (HostKey, Result<(IpAddr, u64), Failure>);
+type Joined = Result<Result<()>, tokio::task::JoinError>;
 
 /// What is under way.
 #[derive(Default)]
@@ -74,58 +76,92 @@ struct Tasks {
     names: JoinSet<Named>,
 }
 
+/// What the loop does next.
+enum Turn {
+    End(Ending),
+    /// Wait for whatever comes first, until then at the latest.
+    Wait(Instant),
+}
+
+/// What comes by itself, again and again.
+struct Timers {
+    house: Interval,
+    pulse: Interval,
+}
+
+impl Timers {
+    fn new() -> Self {
+        let every = |period| {
+            let mut timer = interval(period);
+            timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            timer
+        };
+        Self { house: every(HOUSEKEEPING), pulse: every(PULSE) }
+    }
+}
+
 impl Engine {
     /// Runs until there is nothing left to do, or no more to be done.
     pub async fn run(mut self) -> Result<Ending> {
         let mut tasks = Tasks::default();
-        let mut tick = interval(HOUSEKEEPING);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut timers = Timers::new();
         let ending = loop {
-            self.fill(&mut tasks)?;
-            if let Some(ending) = self.ending(&tasks) {
-                break ending;
+            match self.turn(&mut tasks)? {
+                Turn::End(ending) => break ending,
+                Turn::Wait(until) => self.wait(&mut tasks, &mut timers, until).await?,
             }
-            self.wait(&mut tasks, &mut tick).await?;
         };
         self.shared.stopping.store(true, Ordering::Relaxed);
         self.drain(tasks).await?;
         Ok(ending)
     }
 
-    /// Leases and look-ups, as long as something is due and there is room.
-    fn fill(&mut self, tasks: &mut Tasks) -> Result<()> {
-        self.shared.in_flight.store(tasks.fetches.len() as u64, Ordering::Relaxed);
-        if self.shared.phase() != Phase::Running {
-            return Ok(());
-        }
-        let now = self.shared.clock.now();
+    /// Gives out work, and sees what comes next. The frontier is taken once for all of it: at
+    /// thousands of settlements per second the writer and the line want it, too.
+    fn turn(&mut self, tasks: &mut Tasks) -> Result<Turn> {
         let shared = self.shared.clone();
+        let now = shared.clock.now();
+        let running = shared.phase() == Phase::Running;
         let mut frontier = shared.frontier.hold()?;
+        if running {
+            self.fill(&mut **frontier, tasks, now)?;
+        }
+        shared.in_flight.store(tasks.fetches.len() as u64, Ordering::Relaxed);
+        if let Some(ending) = self.ending(&**frontier, tasks, now) {
+            return Ok(Turn::End(ending));
+        }
+        let mut due = frontier.next_due(now).filter(|_| running);
+        drop(frontier);
+        if tasks.fetches.len() as u64 >= self.places.now(&self.line.meter) {
+            self.places.looked(due.take().is_some_and(|due| due <= now));
+        } else {
+            self.places.looked(false);
+        }
+        Ok(Turn::Wait(self.look_again_at(due, now)))
+    }
+
+    /// Leases and look-ups, as long as something is due and there is room.
+    fn fill(&mut self, frontier: &mut dyn Frontier, tasks: &mut Tasks, now: Millis) -> Result<()> {
         while (tasks.names.len() as u64) < self.limits.dns_lookups_max {
             let Some(nameless) = frontier.nameless(now) else { break };
             tasks.names.spawn(look_up(self.resolver.clone(), self.line.clone(), nameless));
         }
-        while (tasks.fetches.len() as u64) < self.fetches_max {
+        while (tasks.fetches.len() as u64) < self.places.now(&self.line.meter) {
             let Some(lease) = frontier.lease(now)? else { break };
             let line = self.line.clone();
-            tasks.fetches.spawn(async move { pipeline::process(&line, lease).await });
+            // Boxed, as starting a task moves it about, and this one is some thousand bytes.
+            tasks.fetches.spawn(Box::pin(async move { pipeline::process(&line, lease).await }));
         }
-        self.shared.in_flight.store(tasks.fetches.len() as u64, Ordering::Relaxed);
         Ok(())
     }
 
     /// Whether, and why, this is the end.
-    fn ending(&self, tasks: &Tasks) -> Option<Ending> {
+    fn ending(&self, frontier: &dyn Frontier, tasks: &Tasks, now: Millis) -> Option<Ending> {
         if self.shared.stopping.load(Ordering::Relaxed) {
             return Some(Ending::Stopped);
         }
-        let frontier = self.shared.frontier.look();
         let totals = frontier.totals();
-        let time_is_up = self
-            .ends
-            .time_ms_max
-            .is_some_and(|max| self.shared.clock.now().since(self.started) >= max);
-        if time_is_up {
+        if self.ends.time_ms_max.is_some_and(|max| now.since(self.started) >= max) {
             return Some(Ending::Limit("max-time"));
         }
         if self.ends.bytes_max.is_some_and(|max| totals.bytes >= max) {
@@ -148,36 +184,57 @@ impl Engine {
         })
     }
 
-    async fn wait(&mut self, tasks: &mut Tasks, tick: &mut tokio::time::Interval) -> Result<()> {
-        let due = self.next_due(tasks);
+    async fn wait(&mut self, tasks: &mut Tasks, timers: &mut Timers, until: Instant) -> Result<()> {
         tokio::select! {
-            Some(done) = tasks.fetches.join_next() => self.fetched(done),
+            Some(done) = tasks.fetches.join_next() => self.fetched(done, tasks),
             Some(named) = tasks.names.join_next() => self.named(named),
             Some(command) = self.commands.recv() => {
                 self.obey(command);
                 Ok(())
             }
             () = self.shared.wake.notified() => Ok(()),
-            () = sleep_until(due) => Ok(()),
-            _ = tick.tick() => self.keep_house(),
+            () = sleep_until(until) => Ok(()),
+            _ = timers.house.tick() => self.keep_house(),
+            _ = timers.pulse.tick() => {
+                self.pulse();
+                Ok(())
+            }
         }
     }
 
-    /// When to look again at the latest.
-    fn next_due(&self, tasks: &Tasks) -> Instant {
-        let now = self.shared.clock.now();
+    /// When to look again at the latest, if something is due then.
+    fn look_again_at(&self, due: Option<Millis>, now: Millis) -> Instant {
         let far = now.after(u64::try_from(HOUSEKEEPING.as_millis()).unwrap_or(u64::MAX));
-        let idle =
-            self.shared.phase() != Phase::Running || tasks.fetches.len() as u64 >= self.fetches_max;
-        let frontier = self.shared.frontier.look();
-        let due = if idle { None } else { frontier.next_due(now) };
         let end = self.ends.time_ms_max.map(|max| self.started.after(max));
         let at = [due, end].into_iter().flatten().min().unwrap_or(far);
         Instant::from_std(self.shared.clock.instant_of(at.min(far)))
     }
 
-    fn fetched(&mut self, done: Result<Result<()>, tokio::task::JoinError>) -> Result<()> {
-        done.map_err(|error| Error::Stopped(format!("larm has a bug: a fetch panicked ({error})")))?
+    /// One fetch is over; whatever else is over by now is taken along.
+    fn fetched(&mut self, done: Joined, tasks: &mut Tasks) -> Result<()> {
+        let panicked =
+            |error| Error::Stopped(format!("larm has a bug: a fetch panicked ({error})"));
+        let mut next = Some(done);
+        while let Some(done) = next {
+            self.places.ended();
+            done.map_err(panicked)??;
+            next = tasks.fetches.try_join_next();
+        }
+        Ok(())
+    }
+
+    /// Thinks over how many fetches there may be.
+    fn pulse(&mut self) {
+        let refused = self.places.pulse(&self.line.meter, self.shared.clock.now());
+        let standing = self.places.standing();
+        if refused > 0 {
+            tracing::warn!(
+                refused,
+                places = standing.places,
+                "this machine allows no more open files; their URLs wait, and fewer are fetched at a time"
+            );
+        }
+        *self.shared.places.lock().unwrap_or_else(PoisonError::into_inner) = standing;
     }
 
     fn named(&mut self, named: Result<Named, tokio::task::JoinError>) -> Result<()> {
@@ -221,7 +278,7 @@ impl Engine {
             }
             Change::Delay(ms) => self.pace = paced(self.pace, *ms),
             Change::Rate(rate) => self.pace.rate = *rate,
-            Change::Concurrency(n) => self.fetches_max = (*n).min(self.limits.fetches_max),
+            Change::Concurrency(n) => self.places.set(*n),
             Change::MaxPages(n) => self.ends.budgets.pages_max = Some(*n),
             Change::Exclude(pattern) => self.line.rules.exclude(pattern)?,
             Change::Block(host) => self.line.rules.block(host)?,

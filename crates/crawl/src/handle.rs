@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::explain::{Explanation, explain};
 use crate::frontier::{FrontierStatus, HostStatus, SharedFrontier};
+use crate::places::Standing;
 use crate::rules::SharedRules;
 
 /// What a crawl is doing.
@@ -38,6 +39,12 @@ pub struct Status {
     pub phase: Phase,
     /// Fetches under way.
     pub in_flight: u64,
+    /// Fetches that there may be at a time.
+    pub places: u64,
+    /// Why so many, in a few words.
+    pub places_reason: String,
+    /// Connections that our own machine refused in this run, for want of files.
+    pub refused: u64,
     /// Pages answered per second, over the last seconds.
     pub pages_per_second: f64,
     /// Bytes per second, over the last seconds.
@@ -58,6 +65,7 @@ pub(crate) struct Shared {
     pub stopping: AtomicBool,
     pub in_flight: AtomicU64,
     pub rates: Mutex<Rates>,
+    pub places: Mutex<Standing>,
 }
 
 /// Pages and bytes at two moments, for the rate between them.
@@ -100,10 +108,14 @@ impl Handle {
         let frontier = shared.frontier.look();
         let frontier = frontier.status(now, hosts_max);
         let rates = *shared.rates.lock().unwrap_or_else(PoisonError::into_inner);
+        let standing = shared.places();
         Status {
             at: now,
             phase: shared.phase(),
             in_flight: shared.in_flight.load(Ordering::Relaxed),
+            places: standing.places,
+            places_reason: standing.reason.to_string(),
+            refused: standing.refused,
             pages_per_second: rates.pages_per_second,
             bytes_per_second: rates.bytes_per_second,
             frontier,
@@ -149,6 +161,10 @@ impl Handle {
 }
 
 impl Shared {
+    pub fn places(&self) -> Standing {
+        *self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub fn phase(&self) -> Phase {
         if self.stopping.load(Ordering::Relaxed) {
             Phase::Stopping

@@ -26,6 +26,9 @@ struct Line {
     bytes: u64,
     bytes_per_second: f64,
     in_flight: u64,
+    places: u64,
+    places_reason: &'static str,
+    refused: u64,
     waiting: u64,
     failed: u64,
     retries: u64,
@@ -85,6 +88,7 @@ impl Housekeeper {
         let totals = frontier.totals();
         let mut rates = shared.rates.lock().unwrap_or_else(PoisonError::into_inner);
         rates.note(now, totals.answered, totals.bytes);
+        let standing = shared.places();
         let line = Line {
             at: now.to_string(),
             pages: totals.answered,
@@ -92,6 +96,9 @@ impl Housekeeper {
             bytes: totals.bytes,
             bytes_per_second: rates.bytes_per_second,
             in_flight: shared.in_flight.load(Ordering::Relaxed),
+            places: standing.places,
+            places_reason: standing.reason.word(),
+            refused: standing.refused,
             waiting: frontier.waiting(),
             failed: totals.failed.values().sum(),
             retries: totals.retries,
@@ -101,6 +108,7 @@ impl Housekeeper {
             pages = line.pages,
             waiting = line.waiting,
             in_flight = line.in_flight,
+            places = line.places,
             "statistics"
         );
         let mut json = serde_json::to_vec(&line).expect("numbers are JSON");

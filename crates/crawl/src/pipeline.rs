@@ -11,7 +11,7 @@
 //! the lease, so a crash repeats work and never loses it.
 
 use larm_core::scope::Verdict;
-use larm_core::{Failure, FailureClass, Outcome};
+use larm_core::{Blame, Failure, FailureClass, Outcome};
 
 use crate::error::Result;
 use crate::fetch::Fetched;
@@ -45,6 +45,7 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     }
     let fetched = match line.fetch(&permit).await {
         Ok(fetched) => fetched,
+        Err(failure) if is_ours(&failure) => return line.give_back(permit.into_lease()).await,
         Err(failure) => return line.fail(permit.into_lease(), failure).await,
     };
     let lease = permit.into_lease();
@@ -59,5 +60,13 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
 /// robots.txt is fetched under the lease of the URL that needs it, or as an errand of its own.
 async fn fetch_robots(line: &Line, permit: Permit) -> Result<()> {
     let answer: Result<Fetched, Failure> = line.fetch(&permit).await;
+    if answer.as_ref().is_err_and(is_ours) {
+        return line.give_back(permit.into_lease()).await;
+    }
     line.settle_robots(permit, answer).await
+}
+
+/// Whether our own machine failed, and nobody out there.
+fn is_ours(failure: &Failure) -> bool {
+    failure.class.retry().blame == Blame::Nobody
 }

@@ -37,7 +37,7 @@ pub struct Plan {
     pub time_ms_max: Option<u64>,
     /// How many bytes of bodies, over all runs.
     pub bytes_max: Option<u64>,
-    /// Fetches at a time; the limit `fetches_max` where nothing is said.
+    /// Fetches at a time; where nothing is said, the number is found by measuring.
     pub concurrency: Option<u64>,
     /// How to ask.
     pub fetch: FetchPlan,

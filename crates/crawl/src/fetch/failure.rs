@@ -11,6 +11,9 @@ use larm_core::{Failure, FailureClass};
 /// A failure to connect.
 pub(super) fn connecting(error: &io::Error) -> Failure {
     use io::ErrorKind as Kind;
+    if is_out_of_files(error) {
+        return Failure::new(FailureClass::NoFiles, format!("no file left here: {error}"));
+    }
     match error.kind() {
         Kind::ConnectionRefused => Failure::new(FailureClass::Refused, "connection refused"),
         Kind::NetworkUnreachable | Kind::HostUnreachable | Kind::AddrNotAvailable => {
@@ -22,6 +25,18 @@ pub(super) fn connecting(error: &io::Error) -> Failure {
         Kind::TimedOut => Failure::new(FailureClass::ConnectTimeout, "no answer to connecting"),
         _ => broken(error),
     }
+}
+
+/// Whether our own machine has no file left for a connection.
+#[cfg(unix)]
+fn is_out_of_files(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
+}
+
+#[cfg(not(unix))]
+fn is_out_of_files(_error: &io::Error) -> bool {
+    false
 }
 
 /// A failure during the TLS handshake.
@@ -131,6 +146,14 @@ mod tests {
         ];
         for (kind, class) in rows {
             assert_eq!(connecting(&kind.into()).class, class, "{kind:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn our_own_machine_out_of_files_is_no_failure_of_the_host() {
+        for errno in [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE] {
+            assert_eq!(connecting(&errno.into()).class, FailureClass::NoFiles);
         }
     }
 

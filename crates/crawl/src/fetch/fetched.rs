@@ -29,6 +29,8 @@ pub struct Fetched {
     pub peer: SocketAddr,
     /// Before connecting.
     pub started: Millis,
+    /// What connecting took, TLS included; nothing on a connection that was already open.
+    pub connect_ms: Option<u64>,
     /// When the first byte of an answer arrived.
     pub first_byte: Millis,
     /// When the last byte had been read.

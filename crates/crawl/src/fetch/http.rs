@@ -81,6 +81,8 @@ struct Turn<'a> {
     started: Millis,
     /// When the whole fetch has to be over.
     deadline: Millis,
+    /// What connecting took, if it was necessary.
+    connect_ms: Option<u64>,
     notes: Vec<&'static str>,
 }
 
@@ -145,6 +147,7 @@ impl HttpFetch {
             sent,
             started,
             deadline,
+            connect_ms: None,
             notes: Vec::new(),
         };
         if let Some(connection) = self.idle_connection(&turn.target).await {
@@ -155,7 +158,7 @@ impl HttpFetch {
                 result => return result.map_err(|unanswered| unanswered.failure),
             }
         }
-        let connection = self.connect(&turn).await?;
+        let connection = self.connect(&mut turn).await?;
         let result = self.exchange(connection, &mut turn).await;
         result.map_err(|unanswered| unanswered.failure)
     }
@@ -167,7 +170,8 @@ impl HttpFetch {
         reusable.then_some(connection)
     }
 
-    async fn connect(&self, turn: &Turn<'_>) -> Result<Box<Connection>, Failure> {
+    async fn connect(&self, turn: &mut Turn<'_>) -> Result<Box<Connection>, Failure> {
+        let begun = self.clock.now();
         self.opened.fetch_add(1, Ordering::Relaxed);
         let deadline = self.deadline(self.limits.connect_ms_max, turn);
         let stream = timeout_at(deadline, dial(&turn.target, &self.tls)).await;
@@ -175,6 +179,7 @@ impl HttpFetch {
             let detail = format!("no connection within {} ms", self.limits.connect_ms_max);
             Failure::new(FailureClass::ConnectTimeout, detail)
         })??;
+        turn.connect_ms = Some(self.clock.now().since(begun));
         Connection::open(stream, self.buffers.clone(), &self.limits, self.clock).await
     }
 
@@ -274,6 +279,7 @@ impl HttpFetch {
             payload: extent.payload,
             peer: turn.target.peer,
             started: turn.started,
+            connect_ms: turn.connect_ms,
             first_byte: tape.first_byte.unwrap_or(ended),
             ended,
             truncated,

@@ -32,6 +32,8 @@ const CACHE_BYTES: u64 = 32 * 1024 * 1024;
 const WRITE_BUFFER_BYTES: u64 = 4 * 1024 * 1024;
 /// Size of its own journal.
 const JOURNAL_BYTES: u64 = 64 * 1024 * 1024;
+/// Files that stay open: connections need the others.
+const FILES_OPEN_MAX: usize = 64;
 
 /// A value of the store, encoded: shared between who reads it in memory and who writes it.
 pub type Row = fjall::UserValue;
@@ -118,6 +120,7 @@ impl Store {
             .cache_size(CACHE_BYTES)
             .max_journaling_size(JOURNAL_BYTES)
             .worker_threads(1)
+            .max_cached_files(Some(FILES_OPEN_MAX))
             .open()
             .map_err(failed)?;
         let options = || KeyspaceCreateOptions::default().max_memtable_size(WRITE_BUFFER_BYTES);

@@ -21,6 +21,7 @@ use crate::clock::Clock;
 use crate::error::Result;
 use crate::fetch::{BoxFuture, Fetch, Fetched, Guard, Truncated, gunzip};
 use crate::frontier::{Errand, Frontier, Lease, SharedFrontier};
+use crate::places::Meter;
 use crate::robots::{Answer, Permit, RobotsCache};
 use crate::rules::SharedRules;
 use crate::store::{Encoders, SameAs, Visit};
@@ -49,6 +50,8 @@ pub struct Line {
     pub writer: mpsc::Sender<Job>,
     /// Wakes the engine.
     pub wake: Arc<Notify>,
+    /// Counts how fetches end.
+    pub meter: Meter,
     /// The library user's handler.
     pub handler: Option<PageHandler>,
     /// Product token, for robots directives.
@@ -121,7 +124,9 @@ impl Line {
                 self.wake.notify_one();
             }
         };
-        self.fetcher.fetch(permit, &sent).await
+        let answer = self.fetcher.fetch(permit, &sent).await;
+        self.meter.count(&answer);
+        answer
     }
 
     /// Whether an answer is one to wait and ask again for, and why.

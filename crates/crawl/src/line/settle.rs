@@ -66,6 +66,12 @@ impl Line {
         self.settle_unasked(lease, Outcome::HostUnreachable { class }).await
     }
 
+    /// Our own machine could not carry the lease out: as if it had never been given.
+    pub async fn give_back(&self, lease: Lease) -> Result<()> {
+        let unused = Settlement::unused(self.clock.now(), Fate::Back);
+        self.settle(lease, unused, None).await
+    }
+
     /// A fetch failed: try again later, or settle it as failed.
     ///
     /// A failure to connect is the origin's: the URL takes its place again, and waits for the origin's

@@ -22,8 +22,7 @@ impl Line {
             tries: u32::from(lease.item().tries) + 1,
             at: fetched.started,
             timings: Timings {
-                wait_ms: None,
-                connect_ms: None,
+                connect_ms: fetched.connect_ms,
                 first_byte_ms: Some(fetched.first_byte.since(fetched.started)),
                 total_ms: fetched.ended.since(fetched.started),
             },

@@ -88,7 +88,6 @@ fn open_line(visit: &Visit) -> Vec<u8> {
         wire.and_then(|wire| wire.content_type.as_deref()).unwrap_or_default(),
     );
     line.number("ms", visit.timings.total_ms);
-    line.some_number("wait_ms", visit.timings.wait_ms);
     line.some_number("connect_ms", visit.timings.connect_ms);
     line.some_number("first_byte_ms", visit.timings.first_byte_ms);
     if let Some(exchange) = exchange {

@@ -62,8 +62,6 @@ impl Visit {
 /// Where the time of one visit went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Timings {
-    /// From lease to request, robots.txt included.
-    pub wait_ms: Option<u64>,
     /// To connect, TLS included; nothing on a connection that was already open.
     pub connect_ms: Option<u64>,
     /// From the request to the first byte of the answer.

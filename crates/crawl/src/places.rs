@@ -1,0 +1,171 @@
+//! Places: how many fetches at a time, as set or as found, and what is counted to find it.
+//!
+//! The line counts how fetches ended, the engine how often nothing was free; every [`PULSE`] both become
+//! a sample, and [`Level`] says how many places there are until the next. Where our own machine refused
+//! a connection, nothing more is leased until then.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use larm_core::level::{Bounds, Level, Reason, Sample};
+use larm_core::{Failure, FailureClass, Millis};
+
+/// How often the level is thought over.
+pub(crate) const PULSE: Duration = Duration::from_millis(250);
+/// The fewest places that are worth a crawl.
+const PLACES_MIN: u64 = 4;
+
+/// How fetches ended since the last pulse.
+#[derive(Debug, Default)]
+pub struct Meter {
+    answered: AtomicU64,
+    timeouts: AtomicU64,
+    refused: AtomicU64,
+}
+
+impl Meter {
+    /// Counts one.
+    pub fn count<T>(&self, answer: &Result<T, Failure>) {
+        let counter = match answer {
+            Ok(_) => &self.answered,
+            Err(failure) if failure.class == FailureClass::NoFiles => &self.refused,
+            Err(failure) if failure.class == FailureClass::ConnectTimeout => &self.timeouts,
+            Err(_) => return,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn is_refused(&self) -> bool {
+        self.refused.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// What becomes of a level in the end: a number, and why.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Standing {
+    /// Fetches at a time.
+    pub places: u64,
+    /// Why so many.
+    pub reason: Reason,
+    /// Connections that our own machine refused, over the whole run.
+    pub refused: u64,
+}
+
+/// The engine's places.
+#[derive(Debug)]
+pub(crate) struct Places {
+    max: u64,
+    level: Option<Level>,
+    fixed: u64,
+    sampled: Millis,
+    ended: u64,
+    /// Times that the engine looked for work, and those at which something due found no place.
+    looks: u64,
+    full: u64,
+    refused: u64,
+}
+
+impl Places {
+    /// As many as `wanted`, or as many as are found to be best; never more than `max`.
+    pub fn new(wanted: Option<u64>, max: u64, now: Millis) -> Self {
+        let mut places = Self {
+            max,
+            level: None,
+            fixed: max,
+            sampled: now,
+            ended: 0,
+            looks: 0,
+            full: 0,
+            refused: 0,
+        };
+        places.set(wanted);
+        places
+    }
+
+    /// Sets a number, or goes back to finding it.
+    pub fn set(&mut self, wanted: Option<u64>) {
+        self.fixed = wanted.unwrap_or(self.max).min(self.max);
+        let bounds = Bounds { min: PLACES_MIN.min(self.max), max: self.max };
+        self.level = wanted.is_none().then(|| Level::new(bounds));
+    }
+
+    /// How many fetches there may be now.
+    pub fn now(&self, meter: &Meter) -> u64 {
+        if meter.is_refused() { 0 } else { self.standing().places }
+    }
+
+    pub fn standing(&self) -> Standing {
+        let (places, reason) = match &self.level {
+            Some(level) => (level.level(), level.reason()),
+            None => (self.fixed, Reason::Fixed),
+        };
+        Standing { places, reason, refused: self.refused }
+    }
+
+    /// The engine looked for work: was something due that found no place?
+    pub fn looked(&mut self, full: bool) {
+        self.looks += 1;
+        self.full += u64::from(full);
+    }
+
+    /// A fetch ended.
+    pub fn ended(&mut self) {
+        self.ended += 1;
+    }
+
+    /// Thinks it over. Gives the number of connections that our machine refused since the last time.
+    pub fn pulse(&mut self, meter: &Meter, now: Millis) -> u64 {
+        let ms = now.since(self.sampled);
+        if ms == 0 {
+            return 0;
+        }
+        self.sampled = now;
+        let sample = Sample {
+            ms,
+            ended: std::mem::take(&mut self.ended),
+            answered: meter.answered.swap(0, Ordering::Relaxed),
+            timeouts: meter.timeouts.swap(0, Ordering::Relaxed),
+            refused: meter.refused.swap(0, Ordering::Relaxed),
+            full: std::mem::take(&mut self.full) * 2 > std::mem::take(&mut self.looks),
+        };
+        self.refused += sample.refused;
+        if let Some(level) = &mut self.level {
+            level.note(&sample);
+        }
+        sample.refused
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused() -> Result<(), Failure> {
+        Err(Failure::new(FailureClass::NoFiles, "no more files"))
+    }
+
+    #[test]
+    fn nothing_is_leased_between_a_refusal_and_the_next_pulse() {
+        let meter = Meter::default();
+        let mut places = Places::new(None, 1_000, Millis(0));
+        let before = places.now(&meter);
+        meter.count(&refused());
+        assert_eq!(places.now(&meter), 0);
+        assert_eq!(places.pulse(&meter, Millis(250)), 1);
+        assert!((1..before).contains(&places.now(&meter)), "{:?}", places.standing());
+        assert_eq!(places.standing().reason, Reason::Retreating);
+    }
+
+    #[test]
+    fn a_number_that_is_set_stays_until_auto_is_set() {
+        let meter = Meter::default();
+        let mut places = Places::new(Some(9), 1_000, Millis(0));
+        meter.count(&refused());
+        places.pulse(&meter, Millis(250));
+        assert_eq!((places.now(&meter), places.standing().reason), (9, Reason::Fixed));
+        places.set(Some(5_000));
+        assert_eq!(places.now(&meter), 1_000, "never above the limit");
+        places.set(None);
+        assert_ne!(places.standing().reason, Reason::Fixed);
+    }
+}
