@@ -46,7 +46,12 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         operator: None,
         contact: settings.contact.clone(),
         changes: Vec::new(),
-        keep: Keep { warc: settings.warc != Some(Warc::None), ..Keep::default() },
+        keep: Keep {
+            warc: settings.warc != Some(Warc::None),
+            pages: settings.no_pages != Some(true),
+            links: settings.no_links != Some(true),
+            log: true,
+        },
         fetch: fetch(settings, user_agent)?,
         limits,
     })

@@ -193,6 +193,18 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warc: Option<Warc>,
 
+    /// Leave out the list of pages with their texts
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "What to keep")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_pages: Option<bool>,
+
+    /// Leave out the log of links; `larm why` then does not know who links to a page
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "What to keep")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_links: Option<bool>,
+
     /// Write the crawl log's lines there as well; `-` or nothing is standard output
     #[arg(long, num_args = 0..=1, default_missing_value = "-", value_name = "FILE",
         help_heading = "What to keep")]

@@ -67,7 +67,7 @@ fn restrict_to_is_the_only_include() {
 fn a_plan_says_what_the_flags_mean() {
     let config = config(
         "example.com other.example --delay 2s --rate 5/s --concurrency 9 --max-pages 10 --per-host 4 \
-         --max-time 1h --accept text/html,audio/* --contact bot@example.com --warc none \
+         --max-time 1h --accept text/html,audio/* --contact bot@example.com --warc none --no-links --no-pages=false \
          --resolve a.example:80:127.0.0.1 --allow-private 10.0.0.0/8 --ignore-robots \
          --max-page-size 50MB --header X-A:1",
     );
@@ -80,7 +80,7 @@ fn a_plan_says_what_the_flags_mean() {
     assert_eq!(plan.fetch.user_agent, format!("{} (+bot@example.com)", plan::PRODUCT));
     assert_eq!(plan.agent, "larm");
     assert_eq!(plan.fetch.headers, [("X-A".to_owned(), "1".to_owned())]);
-    assert!(!plan.keep.warc && !plan.obey_robots);
+    assert!(!plan.keep.warc && !plan.keep.links && plan.keep.pages && !plan.obey_robots);
     assert_eq!(plan.limits.body_bytes_max, 50_000_000);
     assert_eq!(plan.limits.validate(), Ok(()));
     assert_eq!(plan.seeds.len(), 2);

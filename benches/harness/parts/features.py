@@ -1,6 +1,6 @@
 """What each thing that larm does costs: everything, then with one of them switched off.
 
-Pacing, the frontier on disk, the seen set, digests, pages, links and the crawl log have no switch.
+Pacing, the frontier on disk, the seen set, digests and the crawl log have no switch.
 """
 
 from harness import crawl
@@ -9,6 +9,8 @@ from harness.report import median, rounds
 
 WITHOUT = {
     "without the archive (--warc none)": ["--warc", "none"],
+    "without the list of pages (--no-pages)": ["--no-pages"],
+    "without the log of links (--no-links)": ["--no-links"],
     "without robots.txt (--ignore-robots)": ["--ignore-robots", "--i-own-this-site"],
 }
 
@@ -20,7 +22,7 @@ def measure(report, quick):
     cpu = {name: median(result.cpu for result in all) for name, all in results.items()}
     for name, figure in cpu.items():
         report.row(name, figure, "CPU-s / 1,000 pages")
-    report.note("no switch: pacing, frontier, seen set, digests, pages, links, crawl log")
+    report.note("no switch: pacing, frontier, seen set, digests, crawl log")
 
 
 def runner(size, flags):
