@@ -56,7 +56,7 @@ type Judged = Result<Candidate, Reason>;
 /// What the links of one page have in common.
 struct FoundOn<'a> {
     lease: &'a Lease,
-    page: &'a Page,
+    base: url::Base<'a>,
     rules: &'a Rules,
     parent: Arc<str>,
     nofollow: Option<&'static str>,
@@ -76,10 +76,12 @@ impl Line {
             judged.add(fact, verdict);
         }
         let Some(page) = page else { return Ok(judged) };
+        let (own, rules) = (lease.url().to_url(), self.rules.read());
+        let base = page.base.as_ref().unwrap_or(&own);
         let found_on = FoundOn {
             lease,
-            page,
-            rules: &self.rules.read(),
+            base: url::Base::new(base, page.encoding(), rules.url_rules()),
+            rules: &rules,
             parent: lease.url().as_str().into(),
             nofollow: self.nofollow(fetched, page),
         };
@@ -91,12 +93,9 @@ impl Line {
     }
 
     fn judge_link(&self, found_on: &FoundOn<'_>, link: &LinkRef<'_>) -> (LinkFact, Judged) {
-        let FoundOn { lease, page, rules, .. } = found_on;
+        let FoundOn { lease, base, rules, .. } = found_on;
         let mut fact = fact(link);
-        let base = page.base.as_ref().unwrap_or(lease.url().as_url());
-        let url = url::resolve(link.target, Some(base), Some(page.encoding()))
-            .and_then(|url| url::canonicalise(url, rules.url_rules()));
-        let url = match url {
+        let url = match base.link(link.target) {
             Ok(url) => url,
             Err(error) => return (fact, Err(Reason::new(error.word(), error.to_string()))),
         };
@@ -135,7 +134,7 @@ impl Line {
         let is_embed = item.via.is_embed();
         let via = if is_embed { item.via } else { Via::Redirect };
         let fact = LinkFact { via, ..plain_fact(location) };
-        let target = url::resolve(location, Some(lease.url().as_url()), None)
+        let target = url::resolve(location, Some(&lease.url().to_url()), None)
             .and_then(|url| url::canonicalise(url, self.rules.read().url_rules()));
         let target = match target {
             Ok(target) => target,
@@ -183,7 +182,7 @@ impl Line {
             return Vec::new();
         };
         let candidates = sitemaps.iter().filter_map(|text| {
-            let url = url::resolve(text, Some(robots.as_url()), None).ok()?;
+            let url = url::resolve(text, Some(&robots.to_url()), None).ok()?;
             let candidate = Candidate {
                 url: url::canonicalise(url, rules.url_rules()).ok()?,
                 depth: 0,
