@@ -236,7 +236,7 @@ impl RobotsCache {
         }
         let target = fetched
             .header("location")
-            .and_then(|text| url::resolve(text, Some(asked.as_url()), None).ok())
+            .and_then(|text| url::resolve(text, Some(&asked.to_url()), None).ok())
             .and_then(|target| url::canonicalise(target, &UrlRules::default()).ok());
         match target {
             Some(target) => Reading::Elsewhere(target),

@@ -90,7 +90,7 @@ pub fn show(args: &InspectPage) -> Result<()> {
         .map_err(|error| usage(format!("--url `{text}`: {error}")))?;
     let limits = Limits::default();
     let input =
-        Input { url: url.as_url(), content_type: args.content_type.as_deref(), body: &body };
+        Input { url: &url.to_url(), content_type: args.content_type.as_deref(), body: &body };
     let page = parse(&input, &limits);
     let mut out = std::io::stdout().lock();
     let kind = page.kind.word();

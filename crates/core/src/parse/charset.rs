@@ -88,11 +88,13 @@ fn declared(body: &[u8], kind: Kind) -> Option<&'static Encoding> {
 /// `None` where nothing speaks against UTF-8.
 fn guess(input: &Input<'_>) -> Option<&'static Encoding> {
     let body = input.body;
-    let odd = |byte: &u8| !byte.is_ascii() || *byte == 0x1b;
-    let start = body.iter().position(odd)?;
-    if !body.contains(&0x1b) && std::str::from_utf8(body).is_ok() {
+    let ascii = Encoding::ascii_valid_up_to(body);
+    let escape = memchr::memchr(0x1b, body);
+    // Most pages end here, so this is vectorised.
+    if escape.is_none() && Encoding::utf8_valid_up_to(body) == body.len() {
         return None;
     }
+    let start = escape.map_or(ascii, |escape| escape.min(ascii));
     let window = &body[start..body.len().min(start + GUESS_BYTES)];
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(window, true);

@@ -5,6 +5,7 @@
 //! is odd or too much becomes a [`Note`]. It follows nothing, resolves no external entity and runs no
 //! script. Links stay as the page has them: resolving and judging them is for `url` and `scope`.
 
+mod bytes;
 mod charset;
 mod css;
 mod html;

@@ -68,6 +68,12 @@ impl Page {
         self.links.spans.len()
     }
 
+    /// The target of the first link of a kind.
+    pub(super) fn first_target(&self, via: Via) -> Option<&str> {
+        let link = self.links.spans.iter().find(|link| link.via == via)?;
+        Some(self.links.slice(link.target))
+    }
+
     /// The charset in which the queries of this page's links are written; see `url::resolve`.
     pub fn encoding(&self) -> &'static Encoding {
         self.charset.encoding

@@ -2,7 +2,8 @@
 //! allowed.
 //!
 //! Pieces come in document order. Between words there is one space, between blocks one line break,
-//! and neither at the ends.
+//! and neither at the ends. Most text of a page is one space apart already, so a piece is taken in
+//! runs as long as that holds and not word by word.
 
 use super::page::cut;
 
@@ -31,18 +32,17 @@ impl Prose {
 
     /// Appends the words of a piece. White space at its ends separates it from its neighbours.
     pub fn words(&mut self, piece: &str) {
-        if self.cut {
-            return;
-        }
-        if piece.starts_with(|c: char| c.is_ascii_whitespace()) {
-            self.widen(Gap::Space);
-        }
-        for word in piece.split_ascii_whitespace() {
-            self.word(word);
-            self.gap = Gap::Space;
-        }
-        if !piece.ends_with(|c: char| c.is_ascii_whitespace()) && !piece.is_empty() {
-            self.gap = Gap::None;
+        let mut rest = piece;
+        while !rest.is_empty() && !self.cut {
+            let (space, words) = rest.split_at(space_end(rest.as_bytes()));
+            if !space.is_empty() {
+                self.widen(Gap::Space);
+            }
+            let (run, after) = words.split_at(run_end(words.as_bytes()));
+            if !run.is_empty() {
+                self.run(run);
+            }
+            rest = after;
         }
     }
 
@@ -80,27 +80,102 @@ impl Prose {
         self.gap = self.gap.max(gap);
     }
 
-    fn word(&mut self, word: &str) {
-        match self.gap {
-            _ if self.text.is_empty() => {}
-            Gap::None => {}
-            Gap::Space => self.push(" "),
-            Gap::Line => self.push("\n"),
+    /// Words that are one space apart.
+    fn run(&mut self, run: &str) {
+        let gap = match self.gap {
+            _ if self.text.is_empty() => None,
+            Gap::None => None,
+            Gap::Space => Some(' '),
+            Gap::Line => Some('\n'),
+        };
+        self.gap = Gap::None;
+        if run.len() >= self.bytes_max - self.text.len() {
+            return self.last_run(gap, run);
         }
-        self.push(word);
+        if let Some(gap) = gap {
+            self.text.push(gap);
+        }
+        self.text.push_str(run);
+    }
+
+    /// The same where not all may fit.
+    #[cold]
+    fn last_run(&mut self, gap: Option<char>, run: &str) {
+        self.push(gap.map_or("", |gap| if gap == ' ' { " " } else { "\n" }));
+        self.push(run);
     }
 
     /// Nothing more is taken once something did not fit.
     fn push(&mut self, piece: &str) {
-        if self.cut {
-            return;
-        }
-        let kept = cut(piece, (self.bytes_max - self.text.len()) as u64);
-        self.text.push_str(kept);
-        if kept.len() < piece.len() {
+        let room = self.bytes_max - self.text.len();
+        if piece.len() <= room && !self.cut {
+            self.text.push_str(piece);
+        } else if !self.cut {
             self.cut = true;
+            self.text.push_str(cut(piece, room as u64));
             self.text.truncate(self.text.trim_ascii_end().len());
         }
+    }
+}
+
+/// Whether a piece has no words. An empty one has some: it separates nothing.
+pub(super) fn is_blank(piece: &str) -> bool {
+    !piece.is_empty() && space_end(piece.as_bytes()) == piece.len()
+}
+
+/// How many bytes are looked at together. A loop over so many without a way out in between is one
+/// that the compiler turns into a few vector instructions.
+const STRIDE: usize = 16;
+
+/// Where the white space at the start of a text ends. Indentation is long and made of spaces.
+fn space_end(text: &[u8]) -> usize {
+    let mut at = usize::from(text.first().is_some_and(u8::is_ascii_whitespace));
+    if at == 0 {
+        return 0;
+    }
+    while text[at..].first_chunk().is_some_and(|bytes| *bytes == [b' '; STRIDE]) {
+        at += STRIDE;
+    }
+    while text.get(at).is_some_and(u8::is_ascii_whitespace) {
+        at += 1;
+    }
+    at
+}
+
+/// Where the words at the start of a text are no longer one space apart: at white space that is no
+/// space, has more of it behind it, or ends the text.
+fn run_end(text: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(bytes) = text[at..].first_chunk() {
+        if may_end_run(bytes) {
+            return closer_run_end(text, at);
+        }
+        at += STRIDE;
+    }
+    // What is left is looked at together with some of the bytes before it.
+    match text.last_chunk() {
+        Some(bytes) if !may_end_run(bytes) => closer_run_end(text, text.len() - 1),
+        _ => closer_run_end(text, at),
+    }
+}
+
+/// Whether a run may end at one of these bytes, the last one aside, which is seen as a neighbour.
+fn may_end_run(bytes: &[u8; STRIDE + 1]) -> bool {
+    let mut may = false;
+    for i in 0..STRIDE {
+        may |= (bytes[i] < b' ') | ((bytes[i] == b' ') & (bytes[i + 1] <= b' '));
+    }
+    may
+}
+
+fn closer_run_end(text: &[u8], from: usize) -> usize {
+    (from..text.len()).find(|&at| ends_run(text, at)).unwrap_or(text.len())
+}
+
+fn ends_run(text: &[u8], at: usize) -> bool {
+    match text[at] {
+        b' ' => text.get(at + 1).is_none_or(u8::is_ascii_whitespace),
+        byte => byte.is_ascii_whitespace(),
     }
 }
 
@@ -130,6 +205,25 @@ mod tests {
         ];
         for (pieces, expected) in rows {
             assert_eq!(prose(100, pieces).as_str(), *expected, "{pieces:?}");
+        }
+    }
+
+    /// Word by word, and then cut: what the runs stand for.
+    fn plain(bytes_max: u64, pieces: &[String]) -> String {
+        let all = pieces.concat();
+        let words = all.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        cut(&words, bytes_max).trim_ascii_end().to_owned()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn runs_give_what_single_words_would(
+            pieces in proptest::collection::vec("([a-z]{1,9}| {1,3}|\\PC|[\t\n\r\x0b\x0c\x01]){0,30}", 0..4),
+            bytes_max in 0_u64..400,
+        ) {
+            let mut prose = Prose::new(bytes_max);
+            pieces.iter().for_each(|piece| prose.words(piece));
+            proptest::prop_assert_eq!(prose.as_str(), plain(bytes_max, &pieces));
         }
     }
 

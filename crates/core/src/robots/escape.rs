@@ -32,7 +32,7 @@ enum Star {
 
 fn normal(text: &[u8], star: Star) -> Cow<'_, [u8]> {
     // Nearly all paths end here, or with the second look: plain, or escaped as it should be.
-    if text.iter().all(|&byte| byte != b'%' && stays_raw(byte, star)) {
+    if text.iter().all(|&byte| STAYS_RAW[usize::from(byte)] && byte != b'%') {
         return Cow::Borrowed(text);
     }
     if Pieces(text).all(|piece| piece.is_normal(star)) {
@@ -105,12 +105,23 @@ fn decodes(byte: u8) -> bool {
 
 /// Whether this byte, found raw, stays so.
 fn stays_raw(byte: u8, star: Star) -> bool {
-    match byte {
-        b'*' => star == Star::Wildcard,
-        b'"' | b'\'' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' => false,
-        _ => byte.is_ascii_graphic(),
-    }
+    STAYS_RAW[usize::from(byte)] || (byte == b'*' && star == Star::Wildcard)
 }
+
+/// The bytes, `*` aside, that a URL may hold raw.
+const STAYS_RAW: [bool; 256] = {
+    let mut stays = [false; 256];
+    let mut byte = 0;
+    while byte < stays.len() {
+        stays[byte] = match byte as u8 {
+            b'*' => false,
+            b'"' | b'\'' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' => false,
+            byte => byte.is_ascii_graphic(),
+        };
+        byte += 1;
+    }
+    stays
+};
 
 #[cfg(test)]
 mod tests {

@@ -10,37 +10,39 @@
 //! (`memchr::memmem` guarantees that): a pattern costs at most a constant times (its own bytes +
 //! the bytes of the path).
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::{memchr, memmem};
 
 /// Whether `pattern` matches `path` from its beginning and, if `anchored`, to its end. Both are in
 /// the form for comparison; the `$` of an anchored pattern is not part of it.
 pub(super) fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
-    match memchr(b'*', pattern) {
-        Some(star) => matches_wild(pattern.split_at(star), anchored, path),
-        None if anchored => path == pattern,
-        None => path.starts_with(pattern),
+    // Most rules part with a path at its second byte.
+    let pairs = pattern.iter().zip(path);
+    let same = pairs.take_while(|&(&ours, theirs)| ours == *theirs && ours != b'*').count();
+    match pattern.get(same) {
+        Some(b'*') => matches_wild(&pattern[same + 1..], anchored, &path[same..]),
+        Some(_) => false,
+        None => !anchored || same == path.len(),
     }
 }
 
-/// The same for a pattern that is `head` and a rest beginning with a `*`.
-fn matches_wild((head, rest): (&[u8], &[u8]), anchored: bool, path: &[u8]) -> bool {
-    let Some(left) = path.strip_prefix(head) else {
-        return false;
-    };
-    let last_star = memrchr(b'*', rest).unwrap_or_default();
-    let (middle, tail) = rest.split_at(last_star);
-    let Some(left) = middle.split(|&byte| byte == b'*').try_fold(left, behind) else {
-        return false;
-    };
-    let tail = tail.strip_prefix(b"*").unwrap_or(tail);
-    if anchored { left.ends_with(tail) } else { behind(left, tail).is_some() }
+/// The same for a pattern that stands behind a `*`.
+fn matches_wild(mut pattern: &[u8], anchored: bool, mut path: &[u8]) -> bool {
+    while let Some(star) = memchr(b'*', pattern) {
+        match behind(path, &pattern[..star]) {
+            Some(left) => (path, pattern) = (left, &pattern[star + 1..]),
+            None => return false,
+        }
+    }
+    if anchored { path.ends_with(pattern) } else { behind(path, pattern).is_some() }
 }
 
 /// What follows the first occurrence of `piece`.
 fn behind<'a>(text: &'a [u8], piece: &[u8]) -> Option<&'a [u8]> {
-    if piece.is_empty() {
+    let Some(first) = piece.first() else {
         return Some(text);
-    }
+    };
+    // Making a search ready costs more than finding that there is nothing to search.
+    let text = text.get(memchr(*first, text)?..)?;
     text.get(memmem::find(text, piece)? + piece.len()..)
 }
 

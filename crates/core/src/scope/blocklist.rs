@@ -24,6 +24,9 @@ impl Blocklist {
     }
 
     fn blocking_entry<'a>(&self, host: &'a str) -> Option<&'a str> {
+        if self.hosts.is_empty() {
+            return None;
+        }
         host_and_parents(host).find(|name| self.hosts.contains(*name))
     }
 }

@@ -5,7 +5,9 @@
 //! page: `/posts/7/delete` is a button, `/docs/sql/delete` and `/delete-key-guide.html` are reading.
 //! Seeds pass, since a person typed them.
 
-use regex::bytes::{RegexSet, RegexSetBuilder};
+use regex_automata::meta::{Config, Regex};
+use regex_automata::util::syntax;
+use regex_automata::{Input, MatchKind, PatternSet};
 use serde::{Deserialize, Serialize};
 
 use super::pattern::Patterns;
@@ -116,7 +118,7 @@ const CALENDARS: &[&str] = &[
 
 /// The filter.
 pub(super) struct KnownPaths {
-    known: RegexSet,
+    known: Regex,
     /// The list of each pattern of `known`.
     lists: Vec<KnownList>,
     extra: Patterns,
@@ -125,10 +127,13 @@ pub(super) struct KnownPaths {
 impl KnownPaths {
     pub fn new(lists: &[KnownList], extra: &[String], bytes_max: u64) -> Result<Self, ScopeError> {
         let patterns = || lists.iter().flat_map(|list| list.patterns().iter().map(|p| (*list, *p)));
-        // Paths are ASCII: without Unicode the tables are smaller and stay in the cache.
-        let known = RegexSetBuilder::new(patterns().map(|(_, pattern)| pattern))
-            .unicode(false)
-            .build()
+        // Paths are ASCII: without Unicode the tables are smaller and stay in the cache. They are also
+        // short: looking for letters that some pattern needs takes longer than trying them all.
+        let config = Config::new().match_kind(MatchKind::All).auto_prefilter(false);
+        let known = Regex::builder()
+            .configure(config)
+            .syntax(syntax::Config::new().unicode(false).utf8(false))
+            .build_many(&patterns().map(|(_, pattern)| pattern).collect::<Vec<_>>())
             .expect("the patterns of this file are valid");
         Ok(Self {
             known,
@@ -143,7 +148,9 @@ impl KnownPaths {
         if !self.known.is_match(text) {
             return None;
         }
-        self.known.matches(text).iter().next()
+        let mut matching = PatternSet::new(self.known.pattern_len());
+        self.known.which_overlapping_matches(&Input::new(text), &mut matching);
+        matching.iter().next().map(|pattern| pattern.as_usize())
     }
 
     fn objection(&self, text: &str) -> Option<String> {

@@ -25,7 +25,11 @@ impl Patterns {
     /// Number of the first pattern that matches.
     pub fn first_match(&self, text: &str) -> Option<usize> {
         // Most texts match none, which is cheaper to tell than which one.
-        if self.0.is_match(text) { self.0.matches(text).iter().next() } else { None }
+        if !self.0.is_empty() && self.0.is_match(text) {
+            self.0.matches(text).iter().next()
+        } else {
+            None
+        }
     }
 
     /// The text of one pattern.

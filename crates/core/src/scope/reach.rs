@@ -116,16 +116,18 @@ impl Area {
 
     /// Why the URL is not in this area.
     fn objection(&self, url: &CrawlUrl) -> String {
-        let (host, site) = (url.host(), url.site());
+        let host = url.host();
         match self {
             Self::Any => String::new(),
             Self::Hosts(hosts) => match only(hosts) {
                 Some(seed) => format!("host {host} is not host {seed} of a seed"),
                 None => format!("host {host} is not one of the {} hosts of seeds", hosts.len()),
             },
-            Self::Sites(sites) => match only(sites) {
-                Some(seed) => format!("domain {site} is not domain {seed} of a seed"),
-                None => format!("domain {site} is not one of the {} domains of seeds", sites.len()),
+            Self::Sites(sites) => match (url.site(), only(sites)) {
+                (site, Some(seed)) => format!("domain {site} is not domain {seed} of a seed"),
+                (site, None) => {
+                    format!("domain {site} is not one of the {} domains of seeds", sites.len())
+                }
             },
             Self::Subdomains(hosts) => match only(hosts) {
                 Some(seed) => format!("host {host} is not {seed} of a seed, nor below it"),

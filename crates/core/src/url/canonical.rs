@@ -91,7 +91,7 @@ pub fn canonicalise(mut url: Url, rules: &UrlRules) -> Result<CrawlUrl, UrlError
     if bytes > rules.bytes_max {
         return Err(UrlError::TooLong(bytes));
     }
-    Ok(CrawlUrl(url))
+    CrawlUrl::of_text(String::from(url).into()).ok_or(UrlError::NoHost)
 }
 
 /// Removes what is never sent as part of the address.
@@ -175,7 +175,7 @@ fn canonical_query<'a>(query: &'a str, rules: &UrlRules) -> Cow<'a, str> {
     pairs.join("&").into()
 }
 
-fn is_dropped(pair: &str, rules: &UrlRules) -> bool {
+pub(super) fn is_dropped(pair: &str, rules: &UrlRules) -> bool {
     let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
     rules.drop_params.iter().any(|entry| {
         if let Some(start) = entry.strip_suffix('*') {

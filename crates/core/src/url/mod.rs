@@ -2,13 +2,16 @@
 //!
 //! Parsing and resolving follow the WHATWG URL standard ([`resolve`]). The canonical form
 //! ([`canonicalise`]) then removes what cannot matter to a server and what is known not to matter.
+//! [`Base`] does both for the links of a page, and spares those that need neither.
 //! A [`CrawlUrl`] is always `http` or `https`, has a host that a name server could know, carries
 //! neither fragment nor user info, and stays the same when canonicalised again (URL-1).
 
 use std::fmt;
+use std::net::IpAddr;
 
-use url::{Host, Position, Url};
+use url::Url;
 
+mod base;
 mod canonical;
 mod resolve;
 mod surt;
@@ -18,6 +21,7 @@ mod outside_tests;
 #[cfg(test)]
 mod tests;
 
+pub use base::Base;
 pub use canonical::{UrlRules, canonicalise};
 pub use resolve::{resolve, seed};
 
@@ -80,76 +84,114 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// A canonical URL.
+/// A canonical URL: one text, and where its parts begin.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CrawlUrl(Url);
+pub struct CrawlUrl {
+    text: Box<str>,
+    /// Behind the host: at the port's colon, or at the path.
+    host_end: u32,
+    /// At the first slash of the path.
+    path: u32,
+    /// At the `?` of the query, or at the end.
+    query: u32,
+}
 
 impl CrawlUrl {
     /// Takes text that `as_str` gave earlier, as the state on disk holds it.
     pub fn from_canonical(text: &str) -> Option<Self> {
-        Url::parse(text).ok().filter(Url::has_host).map(Self)
+        let as_it_is = Self::of_text(text.into());
+        as_it_is
+            .or_else(|| Url::parse(text).ok().and_then(|url| Self::of_text(url.as_str().into())))
+    }
+
+    /// Finds the parts of a canonical text; `None` for one that is not made of them.
+    fn of_text(text: Box<str>) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let host = host_start(bytes)?;
+        let path = host + memchr::memchr(b'/', &bytes[host..])?;
+        // The colons of an IPv6 address stand in brackets.
+        let brackets = memchr::memchr(b']', &bytes[host..path]).unwrap_or_default();
+        let port = memchr::memchr(b':', &bytes[host + brackets..path]);
+        let host_end = port.map_or(path, |colon| host + brackets + colon);
+        let query = memchr::memchr(b'?', &bytes[path..]).map_or(bytes.len(), |at| path + at);
+        let is_host = |byte: &u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase();
+        let may_be = host < host_end && bytes[host..host_end].iter().all(is_host);
+        may_be.then(|| Self::of_parts(text, [host_end, path, query]))?
+    }
+
+    fn of_parts(text: Box<str>, parts: [usize; 3]) -> Option<Self> {
+        let [host_end, path, query] = parts.map(u32::try_from);
+        Some(Self { text, host_end: host_end.ok()?, path: path.ok()?, query: query.ok()? })
     }
 
     /// The canonical text.
     pub fn as_str(&self) -> &str {
-        self.0.as_str()
+        &self.text
     }
 
-    /// The same as a parsed URL, for instance as a base.
-    pub fn as_url(&self) -> &Url {
-        &self.0
+    /// The same as a parsed URL, for instance as a base. Parses: once per page, not per link.
+    pub fn to_url(&self) -> Url {
+        Url::parse(&self.text).expect("URL-1: a canonical text is a URL")
     }
 
     /// `http` or `https`.
     pub fn scheme(&self) -> &str {
-        self.0.scheme()
+        if self.text.as_bytes()[4] == b's' { "https" } else { "http" }
     }
 
     /// Host name in lower case and ASCII, or address (IPv6 in brackets); no port. What is paced.
     pub fn host(&self) -> &str {
-        self.0.host_str().unwrap_or_default()
+        &self.text[self.scheme().len() + "://".len()..self.host_end as usize]
     }
 
     /// The port, the scheme's own where none is written.
     pub fn port(&self) -> u16 {
-        self.0.port_or_known_default().unwrap_or_default()
+        let own = if self.scheme() == "https" { 443 } else { 80 };
+        self.written_port().unwrap_or(own)
+    }
+
+    fn written_port(&self) -> Option<u16> {
+        let port = &self.text[self.host_end as usize..self.path as usize];
+        port.strip_prefix(':')?.parse().ok()
     }
 
     /// Scheme, host and port as written: what a robots.txt speaks for.
     pub fn origin(&self) -> &str {
-        &self.0[..Position::BeforePath]
+        &self.text[..self.path as usize]
     }
 
     /// The path, never empty.
     pub fn path(&self) -> &str {
-        self.0.path()
+        &self.text[self.path as usize..self.query as usize]
     }
 
     /// The query without its `?`.
     pub fn query(&self) -> Option<&str> {
-        self.0.query()
+        self.text[self.query as usize..].strip_prefix('?')
     }
 
     /// Path and query: what is asked of the server, and what robots.txt rules are compared with.
     pub fn path_and_query(&self) -> &str {
-        &self.0[Position::BeforePath..Position::AfterQuery]
+        &self.text[self.path as usize..]
     }
 
     /// The host as an address, where it is one.
-    pub fn ip(&self) -> Option<std::net::IpAddr> {
-        match self.0.host()? {
-            Host::Ipv4(address) => Some(address.into()),
-            Host::Ipv6(address) => Some(address.into()),
-            Host::Domain(_) => None,
+    pub fn ip(&self) -> Option<IpAddr> {
+        let host = self.host();
+        if let Some(v6) = host.strip_prefix('[') {
+            return v6.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
         }
+        // No name ends in a digit's label (URL standard, "ends in a number").
+        let may_be = host.ends_with(|c: char| c.is_ascii_digit());
+        may_be.then(|| host.parse().ok().map(IpAddr::V4))?
     }
 
     /// Registrable domain by the public suffix list, private suffixes included; the host itself for
     /// addresses and for names without one. What is partitioned and budgeted.
     pub fn site(&self) -> &str {
-        match self.0.host() {
-            Some(Host::Domain(name)) => psl::domain_str(name).unwrap_or(name),
-            _ => self.host(),
+        match self.ip() {
+            Some(_) => self.host(),
+            None => psl::domain_str(self.host()).unwrap_or(self.host()),
         }
     }
 
@@ -162,6 +204,13 @@ impl CrawlUrl {
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(self.as_str())
     }
+}
+
+/// Where the host of an `http` or `https` URL begins.
+fn host_start(text: &[u8]) -> Option<usize> {
+    let rest = text.strip_prefix(b"http")?;
+    let rest = rest.strip_prefix(b"s").unwrap_or(rest);
+    rest.starts_with(b"://").then(|| text.len() - rest.len() + 3)
 }
 
 impl fmt::Display for CrawlUrl {

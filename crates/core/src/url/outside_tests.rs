@@ -313,3 +313,13 @@ fn collect_strings(value: &Value, out: &mut Vec<String>) {
         _ => {}
     }
 }
+
+#[test]
+fn every_case_of_the_url_standard_is_the_same_link_by_the_short_way() {
+    let rules = UrlRules::default();
+    for case in json_cases("wpt_urltestdata.json").unwrap_or_default() {
+        let base = case["base"].as_str().unwrap_or("http://base.example/dir/page?q");
+        let base = resolve(base, None, None).unwrap();
+        base::tests::assert_short_way_is_right(case["input"].as_str().unwrap(), &base, &rules);
+    }
+}

@@ -20,7 +20,7 @@ use super::CrawlUrl;
 pub(super) fn surt(url: &CrawlUrl) -> String {
     let mut out = String::with_capacity(url.as_str().len());
     push_host(&mut out, url.host());
-    if let Some(port) = url.as_url().port().filter(|&port| port != 0) {
+    if let Some(port) = url.written_port().filter(|&port| port != 0) {
         let _ = write!(out, ":{port}");
     }
     out.push(')');

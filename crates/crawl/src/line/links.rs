@@ -71,7 +71,7 @@ impl From<UrlError> for Rejected {
 /// What the links of one page have in common.
 struct FoundOn<'a> {
     lease: &'a Lease,
-    page: &'a Page,
+    base: url::Base<'a>,
     rules: &'a Rules,
     parent: Arc<str>,
     nofollow: Option<&'static str>,
@@ -91,10 +91,12 @@ impl Line {
             judged.add(said, verdict);
         }
         let Some(page) = page else { return Ok(judged) };
+        let (own, rules) = (lease.url().to_url(), self.rules.read());
+        let base = page.base.as_ref().unwrap_or(&own);
         let found_on = FoundOn {
             lease,
-            page,
-            rules: &self.rules.read(),
+            base: url::Base::new(base, page.encoding(), rules.url_rules()),
+            rules: &rules,
             parent: lease.url().as_str().into(),
             nofollow: self.nofollow(fetched, page),
         };
@@ -109,10 +111,8 @@ impl Line {
     }
 
     fn judge_link(&self, found_on: &FoundOn<'_>, link: &LinkRef<'_>) -> Judged {
-        let FoundOn { lease, page, rules, .. } = found_on;
-        let base = page.base.as_ref().unwrap_or(lease.url().as_url());
-        let url = url::resolve(link.target, Some(base), Some(page.encoding()))
-            .and_then(|url| url::canonicalise(url, rules.url_rules()))?;
+        let FoundOn { lease, base, rules, .. } = found_on;
+        let url = base.link(link.target)?;
         let nesting = nesting_of(lease.item(), link.via);
         let unfollowed = self.unfollowed(found_on, link);
         if let Some(reason) = unfollowed.or_else(|| self.too_nested(nesting)) {
@@ -154,7 +154,7 @@ impl Line {
         let is_embed = item.via.is_embed();
         let via = if is_embed { item.via } else { Via::Redirect };
         let said = LinkFact::new(location, via);
-        let target = url::resolve(location, Some(lease.url().as_url()), None)
+        let target = url::resolve(location, Some(&lease.url().to_url()), None)
             .and_then(|url| url::canonicalise(url, self.rules.read().url_rules()));
         let target = match target {
             Ok(target) => target,
@@ -201,7 +201,7 @@ impl Line {
             return Vec::new();
         };
         let candidates = sitemaps.iter().filter_map(|text| {
-            let url = url::resolve(text, Some(robots.as_url()), None).ok()?;
+            let url = url::resolve(text, Some(&robots.to_url()), None).ok()?;
             let candidate = Candidate {
                 url: url::canonicalise(url, rules.url_rules()).ok()?,
                 depth: 0,

@@ -163,7 +163,7 @@ impl Line {
         let is_sitemap = matches!(lease.errand(), Errand::Sitemap);
         let unpacked = is_sitemap.then(|| unpack_sitemap(&decoded.bytes, &self.limits)).flatten();
         let input = Input {
-            url: lease.url().as_url(),
+            url: &lease.url().to_url(),
             content_type: fetched.content_type(),
             body: unpacked.as_deref().unwrap_or(&decoded.bytes),
         };
@@ -189,7 +189,7 @@ fn refusal(status: u16) -> Option<FailureClass> {
 fn outcome_of(url: &CrawlUrl, fetched: &Fetched) -> Outcome {
     let status = fetched.status;
     if let Some(location) = redirect_of(fetched) {
-        let to = url::resolve(location, Some(url.as_url()), None);
+        let to = url::resolve(location, Some(&url.to_url()), None);
         let to = to.map_or_else(|_| location.to_owned(), String::from);
         return Outcome::Redirected { status, to };
     }

@@ -9,6 +9,7 @@ use super::reference::decode_attribute;
 use super::refresh;
 use super::srcset;
 use super::tokenizer::Attributes;
+use crate::parse::bytes;
 use crate::parse::css;
 use crate::parse::page::{LinkId, Links, NewLink};
 use crate::{Limits, Via};
@@ -46,6 +47,9 @@ impl<'l> Finder<'l> {
         namespace: Namespace,
         attributes: &Attributes<'_>,
     ) -> Option<LinkId> {
+        if attributes.is_empty() {
+            return None;
+        }
         self.rel.clear();
         self.alt.clear();
         if let Some(style) = attributes.get(Attr::Style) {
@@ -177,6 +181,11 @@ impl<'l> Finder<'l> {
     }
 
     fn inline_style(&mut self, raw: &str) {
+        // What names a URL has one of these, or a reference that may stand for one.
+        let may_have = |byte| (byte == b'(') | (byte == b'@') | (byte == b'&');
+        if !bytes::any(raw.as_bytes(), may_have) {
+            return;
+        }
         self.value.clear();
         decode_attribute(raw, &mut self.value);
         let (links, limits) = (&mut self.links, self.limits);

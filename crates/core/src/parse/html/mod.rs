@@ -7,6 +7,7 @@
 mod foreign;
 mod link;
 mod name;
+mod packed;
 mod reference;
 mod refresh;
 mod scanner;
@@ -19,8 +20,9 @@ mod oracle;
 mod tests;
 
 use super::Input;
+use super::bytes;
 use super::page::{LinkId, Note, Page, cut};
-use super::prose::Prose;
+use super::prose::{self, Prose};
 use super::sniff::Kind;
 use crate::{Limits, Via};
 use link::Finder;
@@ -91,8 +93,7 @@ impl<'i, 'l> Reader<'i, 'l> {
         self.close_anchor();
         self.page.set_text(self.text);
         self.page.set_links(self.finder.into_links());
-        let canonical = self.page.links().find(|link| link.via == Via::Canonical);
-        self.page.canonical = canonical.map(|link| link.target.to_owned());
+        self.page.canonical = self.page.first_target(Via::Canonical).map(str::to_owned);
         self.page
     }
 
@@ -143,6 +144,12 @@ impl<'i, 'l> Reader<'i, 'l> {
 
     fn readable(&mut self, text: Text<'_>) {
         if text.namespace == Namespace::Svg {
+            return;
+        }
+        // Two of three pieces are the line breaks and the indentation between tags.
+        if prose::is_blank(text.source) {
+            self.text.space();
+            self.anchor_text.space();
             return;
         }
         let words = decoded(text, &mut self.buffer);
@@ -257,8 +264,8 @@ impl<'i, 'l> Reader<'i, 'l> {
 
 /// The text with its references decoded, borrowed where there are none.
 pub(super) fn decoded<'t>(text: Text<'t>, buffer: &'t mut String) -> &'t str {
-    let source = text.source.as_bytes();
-    if !text.references || memchr::memchr2(b'&', 0, source).is_none() {
+    let is_plain = || !bytes::any(text.source.as_bytes(), |byte| (byte == b'&') | (byte == 0));
+    if !text.references || is_plain() {
         return text.source;
     }
     buffer.clear();

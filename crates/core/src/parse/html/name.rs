@@ -1,24 +1,12 @@
 //! The elements and attributes that mean something to larm, by name.
 //!
-//! Names are compared without ASCII case. A name of up to fifteen bytes is packed into one integer, so
-//! that looking it up is a few comparisons of numbers; all other names are `Tag::Other` or no `Attr`.
+//! Names are compared without ASCII case; all that is not listed here is `Tag::Other` or
+//! `Attr::Other`.
 
-/// Up to fifteen bytes in lower case behind a 1, which keeps `"a"` and `"\0a"` apart; 0 for longer.
-const fn pack(name: &[u8]) -> u128 {
-    if name.len() > 15 {
-        return 0;
-    }
-    let mut packed = 1;
-    let mut i = 0;
-    while i < name.len() {
-        packed = packed << 8 | name[i].to_ascii_lowercase() as u128;
-        i += 1;
-    }
-    packed
-}
+use super::packed::Table;
 
 macro_rules! names {
-    ($(#[$about:meta])* $type:ident { $($variant:ident = $name:literal,)+ }) => {
+    ($(#[$about:meta])* $type:ident in $places:literal { $($variant:ident = $name:literal,)+ }) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u8)]
@@ -27,13 +15,10 @@ macro_rules! names {
         impl $type {
             pub const COUNT: usize = Self::Other as usize + 1;
 
-            #[allow(non_upper_case_globals, reason = "the constants are named like the variants")]
             pub fn of(name: &str) -> Self {
-                $(const $variant: u128 = pack($name.as_bytes());)+
-                match pack(name.as_bytes()) {
-                    $($variant => Self::$variant,)+
-                    _ => Self::Other,
-                }
+                static NAMES: Table<$type, $places> =
+                    Table::new(&[$(($name, $type::$variant),)+], $type::Other);
+                NAMES.get(name)
             }
         }
     };
@@ -41,7 +26,7 @@ macro_rules! names {
 
 names! {
     /// An element's name.
-    Tag {
+    Tag in 512 {
         A = "a", Address = "address", AnnotationXml = "annotation-xml", Applet = "applet", Area = "area",
         Article = "article", Aside = "aside", Audio = "audio", B = "b", Base = "base",
         Basefont = "basefont", Bgsound = "bgsound", Big = "big", Blockquote = "blockquote", Body = "body",
@@ -70,7 +55,7 @@ names! {
 
 names! {
     /// An attribute's name.
-    Attr {
+    Attr in 128 {
         Alt = "alt", Background = "background", Charset = "charset", Cite = "cite", Color = "color", Content = "content",
         Data = "data", Encoding = "encoding", Face = "face", Href = "href", HttpEquiv = "http-equiv",
         Imagesrcset = "imagesrcset", Lang = "lang", Longdesc = "longdesc", Name = "name",

@@ -7,6 +7,8 @@
 use htmlize::Context;
 use memchr::memchr3;
 
+use crate::parse::bytes;
+
 /// The longest name is 31 letters and a semicolon.
 const NAME_BYTES: usize = 32;
 
@@ -21,7 +23,15 @@ pub(in crate::parse) fn decode_attribute(raw: &str, out: &mut String) {
     decode(raw, Context::Attribute, out);
 }
 
+/// Whether a text is more than the characters it is made of.
+pub(in crate::parse) fn has_references(raw: &str) -> bool {
+    bytes::any(raw.as_bytes(), |byte| (byte == b'&') | (byte == b'\r') | (byte == 0))
+}
+
 fn decode(mut raw: &str, context: Context, out: &mut String) {
+    if !has_references(raw) {
+        return out.push_str(raw);
+    }
     while let Some(at) = memchr3(b'&', b'\r', 0, raw.as_bytes()) {
         let (before, rest) = raw.split_at(at);
         out.push_str(before);

@@ -93,6 +93,8 @@ impl<'a> Scanner<'a> {
         self.foreign.is_cut()
     }
 
+    /// The next event.
+    #[inline(always)]
     pub fn next(&mut self) -> Option<Event<'a>> {
         loop {
             let is_foreign = self.foreign.namespace() != Namespace::Html;
@@ -109,6 +111,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    #[inline(always)]
     fn text(&mut self, source: &'a str, references: bool) -> Option<Event<'a>> {
         let namespace = self.foreign.namespace();
         if self.frames == Frames::Inside {
@@ -123,6 +126,7 @@ impl<'a> Scanner<'a> {
         Some(Event::Text(Text { source, references, within: self.within, namespace }))
     }
 
+    #[inline(always)]
     fn start(&mut self, name: &'a str, self_closing: bool) -> Option<Event<'a>> {
         let tag = Tag::of(name);
         self.within = None;
@@ -147,6 +151,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Whether the tag counts; and reads on as it demands.
+    #[inline(always)]
     fn html_start(&mut self, tag: Tag, self_closing: bool) -> bool {
         let is_closed = self_closing && self.dialect == Dialect::Xhtml;
         match tag {
@@ -189,6 +194,7 @@ impl<'a> Scanner<'a> {
         self.within = Some(tag);
     }
 
+    #[inline(always)]
     fn end(&mut self, name: &'a str) -> Option<Event<'a>> {
         let tag = Tag::of(name);
         self.within = None;

@@ -6,10 +6,14 @@
 //!
 //! Linear by construction: `at` only grows, each call looks at the bytes that it then passes, and a
 //! search that finds no end (an open comment, quote or script) passes the rest of the source.
+//!
+//! What is done for every tag is inlined into the loop that reads a page, here and in `scanner`:
+//! handing a token on in memory, twice, costs as much as finding it.
 
 use memchr::{memchr, memchr2};
 
 use super::name::{Attr, Tag};
+use crate::parse::bytes;
 
 /// What comes next in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,9 +63,14 @@ impl<'a> Attributes<'a> {
         self.get(name).is_some()
     }
 
+    /// Whether the tag has nothing that larm knows.
+    pub fn is_empty(&self) -> bool {
+        self.present == 0
+    }
+
     fn keep_first(&mut self, name: Attr, value: &'a str) {
         let bit = 1 << name as u32;
-        if self.present & bit == 0 {
+        if name != Attr::Other && self.present & bit == 0 {
             self.present |= bit;
             self.values[name as usize] = value;
         }
@@ -100,10 +109,12 @@ impl<'a> Tokenizer<'a> {
     }
 
     /// The next token. `cdata` tells whether `<![CDATA[` counts here, as it does in foreign content.
+    #[inline(always)]
     pub fn next(&mut self, cdata: bool) -> Option<Token<'a>> {
-        while self.at < self.source.len() {
+        while let Some(byte) = self.byte(0) {
             let token = match self.mode {
-                Mode::Data => self.data(cdata),
+                Mode::Data if byte == b'<' => self.markup(cdata),
+                Mode::Data => Some(Token::Text(self.text())),
                 Mode::Plaintext => Some(Token::Raw(self.take_to(self.source.len()))),
                 Mode::Rcdata(tag) => self.text_until_end_tag(tag).map(Token::Text),
                 Mode::Rawtext(tag) => self.text_until_end_tag(tag).map(Token::Raw),
@@ -130,15 +141,18 @@ impl<'a> Tokenizer<'a> {
         taken
     }
 
-    fn data(&mut self, cdata: bool) -> Option<Token<'a>> {
-        match memchr(b'<', &self.bytes()[self.at..]) {
-            None => Some(Token::Text(self.take_to(self.source.len()))),
-            Some(0) => self.markup(cdata),
-            Some(text) => Some(Token::Text(self.take_to(self.at + text))),
-        }
+    /// Text up to the next `<`.
+    fn text(&mut self) -> &'a str {
+        // Most of all, that is the line break between two tags.
+        let end = match self.byte(1) {
+            Some(b'<') => Some(self.at + 1),
+            _ => bytes::find(self.bytes(), self.at, b'<'),
+        };
+        self.take_to(end.unwrap_or(self.source.len()))
     }
 
     /// From a `<` on. `None` for what is passed over.
+    #[inline(always)]
     fn markup(&mut self, cdata: bool) -> Option<Token<'a>> {
         match (self.byte(1), self.byte(2)) {
             (Some(b'a'..=b'z' | b'A'..=b'Z'), _) => self.start_tag(),
@@ -150,10 +164,15 @@ impl<'a> Tokenizer<'a> {
         }
     }
 
+    #[inline(always)]
     fn start_tag(&mut self) -> Option<Token<'a>> {
         self.tag_at = self.at;
         let name = self.name(1);
         self.attributes.present = 0;
+        if self.byte(0) == Some(b'>') {
+            self.at += 1;
+            return Some(Token::Start { name, self_closing: false });
+        }
         let attributes = &mut self.attributes;
         let end = read_attributes(self.source, self.at, |name, value| {
             attributes.keep_first(Attr::of(name), value);
@@ -162,19 +181,22 @@ impl<'a> Tokenizer<'a> {
         Some(Token::Start { name, self_closing: end.self_closing })
     }
 
+    #[inline(always)]
     fn end_tag(&mut self) -> Option<Token<'a>> {
         let name = self.name(2);
-        self.pass_tag(read_attributes(self.source, self.at, |_, _| {}))?;
+        if self.byte(0) == Some(b'>') {
+            self.at += 1;
+        } else {
+            self.pass_tag(read_attributes(self.source, self.at, |_, _| {}))?;
+        }
         Some(Token::End { name })
     }
 
     /// The tag's name, `ahead` bytes from here, and moves behind it.
+    #[inline(always)]
     fn name(&mut self, ahead: usize) -> &'a str {
         self.at += ahead;
-        let rest = &self.bytes()[self.at..];
-        let is_end = |&byte: &u8| is_space(byte) || byte == b'/' || byte == b'>';
-        let end = rest.iter().position(is_end).unwrap_or(rest.len());
-        self.take_to(self.at + end)
+        self.take_to(find_any(self.bytes(), self.at, SPACE | SLASH | CLOSE))
     }
 
     /// A tag that the source ends in is none.
@@ -261,7 +283,7 @@ pub(super) fn read_attributes<'a>(
             b'/' => at += 1,
             _ => {
                 // A `=` here is the first character of a name.
-                let name_end = name_end(bytes, at + 1);
+                let name_end = find_any(bytes, at + 1, SPACE | SLASH | CLOSE | EQUALS);
                 let (value, end) = read_value(source, skip_space(bytes, name_end))?;
                 each(&source[at..name_end], value);
                 at = end;
@@ -271,6 +293,7 @@ pub(super) fn read_attributes<'a>(
 }
 
 /// The value behind a name, if `at` is at a `=`; and where it ends, closing quote included.
+#[inline(always)]
 fn read_value(source: &str, at: usize) -> Option<(&str, usize)> {
     let bytes = source.as_bytes();
     if *bytes.get(at)? != b'=' {
@@ -280,31 +303,67 @@ fn read_value(source: &str, at: usize) -> Option<(&str, usize)> {
     match *bytes.get(start)? {
         b'>' => Some(("", start)),
         quote @ (b'"' | b'\'') => {
-            let end = start + 1 + memchr(quote, &bytes[start + 1..])?;
+            let end = bytes::find(bytes, start + 1, quote)?;
             Some((&source[start + 1..end], end + 1))
         }
         _ => {
-            let is_end = |&byte: &u8| is_space(byte) || byte == b'>';
-            let end = start + bytes[start..].iter().position(is_end)?;
-            Some((&source[start..end], end))
+            let end = find_any(bytes, start, SPACE | CLOSE);
+            (end < bytes.len()).then(|| (&source[start..end], end))
         }
     }
 }
 
-fn name_end(bytes: &[u8], from: usize) -> usize {
-    let rest = &bytes[from..];
-    let is_end = |&byte: &u8| is_space(byte) || matches!(byte, b'/' | b'>' | b'=');
-    from + rest.iter().position(is_end).unwrap_or(rest.len())
+/// What a byte can mean within a tag: bits, so that one look tells whether it is one of several.
+const SPACE: u8 = 1;
+const SLASH: u8 = 2;
+const CLOSE: u8 = 4;
+const EQUALS: u8 = 8;
+
+const MEANINGS: [u8; 256] = {
+    let mut meanings = [0; 256];
+    meanings[b'\t' as usize] = SPACE;
+    meanings[b'\n' as usize] = SPACE;
+    meanings[0x0c] = SPACE;
+    // A carriage return counts, since it is read as a line feed.
+    meanings[b'\r' as usize] = SPACE;
+    meanings[b' ' as usize] = SPACE;
+    meanings[b'/' as usize] = SLASH;
+    meanings[b'>' as usize] = CLOSE;
+    meanings[b'=' as usize] = EQUALS;
+    meanings
+};
+
+fn means(byte: u8, meanings: u8) -> bool {
+    MEANINGS[usize::from(byte)] & meanings != 0
 }
 
+/// The first byte from `from` on that means one of these, or the end.
+#[inline]
+fn find_any(bytes: &[u8], from: usize, meanings: u8) -> usize {
+    let mut at = from;
+    loop {
+        // Nothing that means something has this bit, and all letters have: they are passed together.
+        if let Some(eight) = bytes::eight(bytes, at) {
+            let others = !eight & (0x40 * bytes::EACH);
+            at += others.trailing_zeros() as usize / 8;
+            if others == 0 {
+                continue;
+            }
+        }
+        match bytes.get(at) {
+            Some(&byte) if !means(byte, meanings) => at += 1,
+            _ => return at,
+        }
+    }
+}
+
+#[inline]
 fn skip_space(bytes: &[u8], from: usize) -> usize {
-    let rest = &bytes[from..];
-    from + rest.iter().position(|&byte| !is_space(byte)).unwrap_or(rest.len())
-}
-
-/// White space of the standard; a carriage return counts, since it is read as a line feed.
-fn is_space(byte: u8) -> bool {
-    byte.is_ascii_whitespace()
+    let mut at = from;
+    while bytes.get(at).is_some_and(|&byte| means(byte, SPACE)) {
+        at += 1;
+    }
+    at
 }
 
 /// Behind a comment whose text begins at `from` (sections 13.2.5.43 to 52): `-->`, `--!>`, or the
@@ -334,8 +393,7 @@ fn is_end_tag(source: &str, at: usize, tag: Tag) -> bool {
 fn word_at(source: &str, at: usize) -> Option<Tag> {
     let rest = &source.as_bytes()[at.min(source.len())..];
     let end = rest.iter().take(16).position(|byte| !byte.is_ascii_alphabetic())?;
-    let ends = is_space(rest[end]) || matches!(rest[end], b'/' | b'>');
-    ends.then(|| Tag::of(&source[at..at + end]))
+    means(rest[end], SPACE | SLASH | CLOSE).then(|| Tag::of(&source[at..at + end]))
 }
 
 /// Where a script ends: at its end tag, or at the end of the source (sections 13.2.5.15 to 31).
@@ -344,7 +402,11 @@ fn word_at(source: &str, at: usize) -> Option<Tag> {
 fn script_end(source: &str, from: usize) -> usize {
     let bytes = source.as_bytes();
     let (mut at, mut comment, mut inner) = (from, false, false);
-    while let Some(step) = memchr2(b'<', b'-', &bytes[at..]) {
+    loop {
+        // A dash matters only where it may end a comment, and scripts are full of them.
+        let rest = &bytes[at..];
+        let found = if comment { memchr2(b'<', b'-', rest) } else { memchr(b'<', rest) };
+        let Some(step) = found else { return bytes.len() };
         at += step;
         let rest = &bytes[at..];
         let closes = rest[0] == b'<' && is_end_tag(source, at, Tag::Script);
@@ -363,5 +425,4 @@ fn script_end(source: &str, from: usize) -> usize {
         }
         at += 1;
     }
-    bytes.len()
 }
