@@ -5,6 +5,9 @@
 //! a log that speaks only of what the archive holds, and recovery cuts the archive back to it. Only
 //! this thread settles, so nothing is settled between the sync and the checkpoint that may follow it.
 //!
+//! A checkpoint is written on a thread of its own, one at a time, while settling goes on. When the next is
+//! due before it is written, settling waits for it: so memory is bounded by two.
+//!
 //! An error of disk or log ends the writer, and with it the crawl: nothing is settled that is not kept.
 
 use std::sync::Arc;
@@ -12,12 +15,13 @@ use std::time::Duration;
 
 use larm_core::{Limits, Millis};
 use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::clock::Clock;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fetch::Reservation;
-use crate::frontier::{Fate, Lease, Settlement, SharedFrontier};
+use crate::frontier::{Fate, Lease, Sealed, Settlement, SharedFrontier, Written};
 use crate::store::{Chain, Encoded, Visit};
 
 /// One lease to settle, and what is to be written first.
@@ -57,6 +61,20 @@ impl Writer {
 
     /// Works until all senders are gone, then commits and closes the sinks.
     pub async fn run(mut self) -> Result<()> {
+        let mut checkpoint = None;
+        let worked = self.work(&mut checkpoint).await;
+        // Whatever happened, nothing is written any more when this returns.
+        let written = match checkpoint {
+            Some(checkpoint) => self.end_checkpoint(checkpoint).await,
+            None => Ok(()),
+        };
+        let worked_from = worked?;
+        written?;
+        self.close(worked_from)
+    }
+
+    /// Settles and commits until all senders are gone, and says when it last committed.
+    async fn work(&mut self, checkpoint: &mut Option<Checkpointing>) -> Result<Millis> {
         let mut worked_from = self.clock.now();
         let mut commit_at: Option<Millis> = None;
         loop {
@@ -72,15 +90,18 @@ impl Writer {
                     commit_at = Some(self.clock.now());
                 }
                 Next::Nothing => {}
-                Next::End => break,
+                Next::End => return Ok(worked_from),
+            }
+            if let Some(written) = checkpoint.take_if(|writing| writing.is_finished()) {
+                self.end_checkpoint(written).await?;
             }
             let now = self.clock.now();
             if commit_at.is_some_and(|at| at <= now) {
                 self.commit(now.since(worked_from))?;
                 (worked_from, commit_at) = (now, None);
+                self.begin_checkpoint(checkpoint).await?;
             }
         }
-        self.close(worked_from)
     }
 
     async fn next_job(&mut self, commit_at: Option<Millis>) -> Next {
@@ -119,23 +140,28 @@ impl Writer {
         frontier.worked(worked_ms)?;
         let sealed = frontier.seal(positions)?;
         drop(frontier);
-        if let Some(sealed) = sealed {
-            sealed.sync()?;
-        }
-        self.checkpoint()
+        sealed.map_or(Ok(()), Sealed::sync)
     }
 
-    /// Writes a checkpoint if one is due. The frontier is held while that is gathered, and not while it
-    /// is written: leasing goes on.
-    fn checkpoint(&mut self) -> Result<()> {
+    /// Begins a checkpoint if one is due. The frontier is held while it is gathered, and not while it is
+    /// written: leasing and settling go on.
+    async fn begin_checkpoint(&mut self, checkpoint: &mut Option<Checkpointing>) -> Result<()> {
         let now = self.clock.now();
-        let mut frontier = self.frontier.hold()?;
-        if !frontier.wants_checkpoint(now) {
+        if !self.frontier.hold()?.wants_checkpoint(now) {
             return Ok(());
         }
-        let Some(checkpoint) = frontier.begin_checkpoint(now)? else { return Ok(()) };
-        drop(frontier);
-        let written = checkpoint.write()?;
+        if let Some(earlier) = checkpoint.take() {
+            return self.end_checkpoint(earlier).await;
+        }
+        if let Some(gathered) = self.frontier.hold()?.begin_checkpoint(now)? {
+            *checkpoint = Some(tokio::task::spawn_blocking(|| gathered.write()));
+        }
+        Ok(())
+    }
+
+    async fn end_checkpoint(&mut self, checkpoint: Checkpointing) -> Result<()> {
+        let panicked = |_| Error::Stopped("larm has a bug: a checkpoint panicked".to_owned());
+        let written = checkpoint.await.map_err(panicked)??;
         self.frontier.hold()?.end_checkpoint(written, self.clock.now())?;
         // It may have made room for hosts that wait on disk.
         self.wake.notify_one();
@@ -153,6 +179,9 @@ impl Writer {
         frontier.checkpoint(now)
     }
 }
+
+/// A checkpoint that is being written.
+type Checkpointing = JoinHandle<Result<Written>>;
 
 enum Next {
     Job(Box<Job>),
