@@ -8,7 +8,8 @@
 //! archive back to it.
 //!
 //! One commit at a time, and one checkpoint, which is gathered right behind a commit and written by
-//! another thread, too. Only this thread settles, so nothing is settled between the two.
+//! another thread, too. Only this thread settles, so nothing is settled between the two. When the next
+//! checkpoint is due before one is written, settling waits for it: memory is bounded by two.
 //!
 //! An error of disk or log ends the writer, and with it the crawl: nothing is settled that is not kept.
 
@@ -94,12 +95,21 @@ impl Writer {
 
     /// Works until all senders are gone, then commits and closes the sinks.
     pub async fn run(mut self) -> Result<()> {
+        let worked = self.work().await;
+        // Whatever happened, nothing is written any more when this returns.
+        let commit = self.finish_commit().await;
+        let checkpoint = self.finish_checkpoint().await;
+        worked.and(commit).and(checkpoint)?;
+        self.close()
+    }
+
+    async fn work(&mut self) -> Result<()> {
         let mut jobs = Vec::with_capacity(BATCH_JOBS);
         while self.receive(&mut jobs).await {
             self.settle(&mut jobs)?;
             self.look_after_disk().await?;
         }
-        self.close().await
+        Ok(())
     }
 
     /// Takes what has come, or waits for it until there is something else to do. False at the end.
@@ -193,9 +203,7 @@ impl Writer {
         self.begin_commit()?.sync()
     }
 
-    async fn close(mut self) -> Result<()> {
-        self.finish_commit().await?;
-        self.finish_checkpoint().await?;
+    fn close(mut self) -> Result<()> {
         self.commit_now()?;
         let positions = self.chain.finish()?;
         let mut frontier = self.frontier.hold()?;

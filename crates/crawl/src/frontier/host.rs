@@ -19,7 +19,7 @@ use super::pack::{self, Packed};
 use super::queue::{BlockId, Queue, QueueRow, Taken};
 
 /// What a host takes in memory beside its queues, roughly.
-const HOST_BYTES: u64 = 1_000;
+pub const HOST_BYTES: u64 = 1_000;
 
 /// The key of a host name.
 pub fn host_key(name: &str) -> HostKey {
@@ -171,6 +171,12 @@ impl Host {
             self.origins.len() - 1
         });
         u32::try_from(index).expect("HOST-1: there are fewer ports than that")
+    }
+
+    /// Whether something of this origin could be asked for at once, as far as its queue goes.
+    pub fn has_work_at(&self, origin: &str) -> bool {
+        let at = self.find(origin).and_then(|index| self.origins.get(index));
+        at.is_some_and(|origin| origin.queue.ready_at() == Some(Millis(0)))
     }
 
     fn find(&self, origin: &str) -> Option<usize> {

@@ -6,8 +6,6 @@
 //!
 //! - PACK-1: bytes that come from disk are read to their end before anybody relies on them.
 
-use std::sync::Arc;
-
 use larm_core::via::Via;
 use larm_core::workbench::HostKey;
 use serde::de::{Error as _, Visitor};
@@ -21,6 +19,10 @@ const SITEMAP: u8 = 1;
 const ROBOTS: u8 = 2;
 /// Bits of the byte in which the way of a link and the errand share.
 const VIA_BITS: u32 = 4;
+/// What comes before the URL and its parent, at most.
+const HEAD_BYTES: usize = 40;
+/// What a packed URL takes, as a rule.
+const URL_BYTES: usize = 160;
 /// Bytes of a length in a record of the log.
 const LENGTH_BYTES: usize = 4;
 
@@ -49,8 +51,22 @@ pub struct Packed<'a> {
 impl<'a> Packed<'a> {
     /// The view of bytes that are one packed URL and nothing else.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
+        let packed = Self::read_head(bytes)?;
+        let name_end = packed.host_start() + packed.host_bytes;
+        let fits = name_end <= packed.origin_bytes
+            && packed.url.is_char_boundary(name_end)
+            && packed.url.is_char_boundary(packed.origin_bytes);
+        (fits && packed.read_rest().is_some()).then_some(packed)
+    }
+
+    /// The view of bytes that were read before.
+    pub fn trusted(bytes: &'a [u8]) -> Self {
+        Self::read_head(bytes).expect("PACK-1: what is in memory was read before")
+    }
+
+    fn read_head(bytes: &'a [u8]) -> Option<Self> {
         let mut at = bytes;
-        let packed = Self {
+        Some(Self {
             bytes,
             partition: u16::from_le_bytes(take_array(&mut at)?),
             host: HostKey(u64::from_le_bytes(take_array(&mut at)?)),
@@ -63,16 +79,7 @@ impl<'a> Packed<'a> {
             origin_bytes: take_length(&mut at)?,
             url: take_text(&mut at)?,
             rest: at,
-        };
-        let fits = packed.url.is_char_boundary(packed.origin_bytes)
-            && packed.host_start() + packed.host_bytes <= packed.origin_bytes
-            && packed.url.is_char_boundary(packed.host_start() + packed.host_bytes);
-        (fits && packed.read_rest().is_some()).then_some(packed)
-    }
-
-    /// The view of bytes that were read before.
-    pub fn trusted(bytes: &'a [u8]) -> Self {
-        Self::read(bytes).expect("PACK-1: what is in memory was read before")
+        })
     }
 
     /// Host name, or address.
@@ -97,15 +104,19 @@ impl<'a> Packed<'a> {
 
     /// The item, which was offered as number `seq`.
     pub fn unpack(&self, seq: u64) -> Item {
-        let (via, errand, parent) = self.read_rest().expect("PACK-1: it was read before");
+        let Rest { via, parent, robots } = self.read_rest().expect("PACK-1: it was read before");
         Item {
             url: self.url.into(),
             depth: self.depth,
             via,
-            parent,
+            parent: parent.map(|(shared, rest)| [shared, rest].concat().into()),
             redirects: self.redirects,
             tries: self.tries,
-            errand,
+            errand: match robots {
+                Some((hops, origin)) => Errand::Robots { origin: origin.into(), hops },
+                None if self.counts() => Errand::Page,
+                None => Errand::Sitemap,
+            },
             place: Place { priority: self.priority, seq },
         }
     }
@@ -114,27 +125,29 @@ impl<'a> Packed<'a> {
         if self.url.starts_with("https://") { 8 } else { 7 }
     }
 
-    fn read_rest(&self) -> Option<(Via, Errand, Option<Arc<str>>)> {
+    fn read_rest(&self) -> Option<Rest<'a>> {
         let mut at = self.rest;
         let via = *Via::ALL.get(usize::from(self.kind & ((1 << VIA_BITS) - 1)))?;
         let parent = match take_length(&mut at)? {
             0 => None,
-            shared => {
-                let shared = self.url.get(..shared - 1)?;
-                Some([shared, take_text(&mut at)?].concat().into())
-            }
+            shared => Some((self.url.get(..shared - 1)?, take_text(&mut at)?)),
         };
-        let errand = match self.kind >> VIA_BITS {
-            PAGE => Errand::Page,
-            SITEMAP => Errand::Sitemap,
-            ROBOTS => {
-                let hops = take_u8(&mut at)?;
-                Errand::Robots { origin: take_text(&mut at)?.into(), hops }
-            }
+        let robots = match self.kind >> VIA_BITS {
+            PAGE | SITEMAP => None,
+            ROBOTS => Some((take_u8(&mut at)?, take_text(&mut at)?)),
             _ => return None,
         };
-        at.is_empty().then_some((via, errand, parent))
+        at.is_empty().then_some(Rest { via, parent, robots })
     }
+}
+
+/// What follows the URL.
+struct Rest<'a> {
+    via: Via,
+    /// What it shares with the URL, and what it does not.
+    parent: Option<(&'a str, &'a str)>,
+    /// Redirects so far, and whose robots.txt it is.
+    robots: Option<(u8, &'a str)>,
 }
 
 /// What is packed of a URL.
@@ -192,6 +205,7 @@ impl<'a> From<&'a Candidate> for Contents<'a> {
 pub fn pack(contents: Contents<'_>, partition: u16, host: HostKey, out: &mut Vec<u8>) {
     let Contents { url, priority, via, tries, redirects, .. } = contents;
     let (host_bytes, origin_bytes) = lengths(url);
+    out.reserve(HEAD_BYTES + url.len() + contents.parent.map_or(0, str::len));
     let (errand, robots) = match contents.errand {
         Errand::Page => (PAGE, None),
         Errand::Sitemap => (SITEMAP, None),
@@ -223,11 +237,12 @@ fn put_parent(out: &mut Vec<u8>, url: &str, parent: Option<&str>) {
 /// Bytes of the host and of the origin in a canonical URL.
 fn lengths(url: &str) -> (usize, usize) {
     let start = if url.starts_with("https://") { 8 } else { 7 };
-    let authority = url.get(start..).unwrap_or_default();
-    let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
-    let name_end = authority.rfind(']').map_or(0, |bracket| bracket + 1);
-    let host = authority[name_end..].find(':').map_or(authority.len(), |colon| name_end + colon);
-    (host, start + authority.len())
+    let rest = url.as_bytes().get(start..).unwrap_or_default();
+    let authority =
+        rest.split(|byte| matches!(byte, b'/' | b'?' | b'#')).next().unwrap_or_default();
+    let bracket = authority.iter().position(|byte| *byte == b']').unwrap_or_default();
+    let colon = authority[bracket..].iter().position(|byte| *byte == b':');
+    (colon.map_or(authority.len(), |colon| bracket + colon), start + authority.len())
 }
 
 /// Packed URLs one behind the other, as a record of the log holds them.
@@ -235,6 +250,11 @@ fn lengths(url: &str) -> (usize, usize) {
 pub struct Packs(Vec<u8>);
 
 impl Packs {
+    /// Room for so many URLs of common length.
+    pub fn with_capacity(urls: usize) -> Self {
+        Self(Vec::with_capacity(urls * URL_BYTES))
+    }
+
     /// Adds one.
     pub fn push(&mut self, contents: Contents<'_>, partition: u16, host: HostKey) {
         let start = self.0.len();

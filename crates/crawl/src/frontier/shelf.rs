@@ -42,6 +42,8 @@ pub struct Shelf {
 /// A shelf as the checkpoint holds it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ShelfRow {
+    /// Whether there were hosts that were not in memory.
+    pub is_open: bool,
     turn: Option<Millis>,
     rows: Range<u32>,
     row_bytes: u64,
@@ -76,7 +78,7 @@ impl Shelves {
 
     /// Takes a checkpoint's word for them.
     pub fn restore(&mut self, rows: Vec<(u16, ShelfRow)>) {
-        for (partition, ShelfRow { turn, rows, row_bytes }) in rows {
+        for (partition, ShelfRow { turn, rows, row_bytes, .. }) in rows {
             let shelf = self.shelf_mut(partition);
             let taken = rows.start..rows.start;
             *shelf = Shelf { is_open: true, rows, row_bytes, taken, ..Shelf::default() };
@@ -210,8 +212,8 @@ impl Shelves {
                 continue;
             }
             let turn = if waits == Some(&true) { Some(Millis(0)) } else { shelf.turn };
-            let (stored, row_bytes) = (shelf.rows.clone(), shelf.row_bytes);
-            rows.push((partition, ShelfRow { turn, rows: stored, row_bytes }));
+            let Shelf { is_open, row_bytes, .. } = *shelf;
+            rows.push((partition, ShelfRow { is_open, turn, rows: shelf.rows.clone(), row_bytes }));
         }
         rows
     }

@@ -115,8 +115,9 @@ impl DiskFrontier {
         self.positions = meta.positions;
         self.state.waiting = meta.waiting;
         let partitions: Vec<u16> = meta.shelves.iter().map(|(partition, _)| *partition).collect();
+        let all_fitted = meta.shelves.iter().all(|(_, shelf)| !shelf.is_open);
         self.state.shelves.restore(meta.shelves);
-        if self.state.totals.hosts <= self.limits.hosts_memory_max {
+        if all_fitted && self.state.totals.hosts <= self.limits.hosts_memory_max {
             partitions.into_iter().try_for_each(|partition| self.bring_in_all(partition))?;
         } else {
             self.unlisted = true;

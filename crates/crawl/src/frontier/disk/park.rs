@@ -73,9 +73,12 @@ impl DiskFrontier {
         Ok(())
     }
 
-    /// Sorts out the arrivals of partitions for which too much has arrived, and checks what hosts took.
+    /// Sorts out the arrivals of partitions for which too much has arrived, as far as the next checkpoint
+    /// can take it, and checks what hosts took.
     pub(super) fn sort_out(&mut self) -> Result<()> {
-        while let Some(partition) = self.state.shelves.pop_overfull() {
+        while !self.state.wants_checkpoint()
+            && let Some(partition) = self.state.shelves.pop_overfull()
+        {
             let brought = self.state.bring_in(partition)?;
             self.take_in(brought, self.now);
         }

@@ -32,10 +32,12 @@ impl DiskFrontier {
     /// A URL without room counts as seen from here on. A crash before the next checkpoint may forget
     /// that, and the URL gets another chance.
     pub(super) fn sift(&mut self, candidates: &[Candidate]) -> Result<Sifted> {
-        let mut fresh = self.insert(candidates)?.into_iter();
+        let fresh = self.insert(candidates)?;
+        let new = fresh.iter().filter(|new| **new).count();
+        let mut fresh = fresh.into_iter();
         let mut ahead: KeyMap<HostKey, u64> = KeyMap::default();
         let mut refused: BTreeMap<&str, u32> = BTreeMap::new();
-        let mut sifted = Sifted::default();
+        let mut sifted = Sifted { items: Packs::with_capacity(new), ..Sifted::default() };
         for candidate in candidates {
             let sieved = goes_through_sieve(&candidate.errand);
             if sieved && !fresh.next().unwrap_or_default() {

@@ -9,9 +9,9 @@
 use larm_core::Millis;
 use larm_core::workbench::{HostKey, HostPace};
 
-use super::{ITEM_BYTES, ROW_BYTES, State, partition_of_name};
+use super::{ITEM_BYTES, State, partition_of_name};
 use crate::error::Result;
-use crate::frontier::host::{Host, host_key};
+use crate::frontier::host::{HOST_BYTES, Host, host_key};
 use crate::frontier::keyed::KeyMap;
 use crate::frontier::pack::{self, Packed};
 use crate::frontier::store::Row;
@@ -94,7 +94,7 @@ impl State {
     /// Takes a host that was read into memory.
     pub fn admit(&mut self, mut host: Host) {
         host.arrived = self.next_seq;
-        self.change_bytes += if host.changed { ROW_BYTES } else { 0 };
+        self.change_bytes += if host.changed { HOST_BYTES } else { 0 };
         self.touched.insert(host.key);
         self.hosts.insert(host.key, host);
     }

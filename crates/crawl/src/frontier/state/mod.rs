@@ -26,7 +26,7 @@ use larm_core::workbench::{End, Health, HostKey, Pace};
 use larm_core::{FailureClass, Limits, Millis};
 
 use self::changes::Changes;
-use super::host::{Host, HostRow, Origin, host_key};
+use super::host::{HOST_BYTES, Host, HostRow, Origin, host_key};
 use super::item::Place;
 use super::keyed::KeyMap;
 use super::pack::{Packed, Packs};
@@ -321,9 +321,13 @@ impl State {
             self.meet_host(packed);
         }
         match self.hosts.get_mut(&key).filter(|host| *host.name == *packed.host_name()) {
+            // One more for who has something to do changes nothing about when that is; but see errands.
             Some(host) => {
+                let had_work = host.has_work_at(packed.origin()) && packed.is_sieved();
                 host.push(seq, packed);
-                self.touched.insert(key);
+                if !had_work {
+                    self.touched.insert(key);
+                }
             }
             None => self.shelves.arrive(partition, seq, packed.bytes),
         }
@@ -335,7 +339,7 @@ impl State {
             return self.shelves.open(packed.partition, None);
         }
         let host = self.new_host(packed.host_name(), packed.partition);
-        self.change_bytes += ROW_BYTES;
+        self.change_bytes += HOST_BYTES;
         self.hosts.insert(packed.host, host);
     }
 
