@@ -75,7 +75,8 @@ fn page_line(visit: &Visit) -> Option<Vec<u8>> {
         return None;
     }
     let size = visit.exchange.as_ref().map_or(0, |exchange| exchange.payload().len());
-    let mut line = Vec::with_capacity(page.text.len() + LINE_BYTES);
+    let escapes = page.text.len() / 8;
+    let mut line = Vec::with_capacity(page.text.len() + escapes + LINE_BYTES);
     let mut object = Object::open(&mut line);
     object.text("id", &format!("{}-{}", visit.url.fingerprint(), visit.at.0));
     object.text("url", visit.url.as_str());
