@@ -113,6 +113,7 @@ fn values_that_make_no_sense_name_the_flag_and_what_would_be_right() {
         ("x.example --header nocolon", "--header `nocolon`"),
         ("x.example --max-pages 0", "--max-pages 0"),
         ("x.example --concurrency 999999", "--limit fetches_max=999999"),
+        ("x.example --threads 0", "one per core"),
         ("x.example --contact me", "--contact `me`"),
     ];
     for (text, expected) in rows {
