@@ -169,7 +169,15 @@ fn may_end_run(bytes: &[u8; STRIDE + 1]) -> bool {
 }
 
 fn closer_run_end(text: &[u8], from: usize) -> usize {
-    (from..text.len()).find(|&at| ends_run(text, at)).unwrap_or(text.len())
+    let mut at = from;
+    while let Some(step) = text[at..].iter().position(|&byte| byte <= b' ') {
+        at += step;
+        if ends_run(text, at) {
+            return at;
+        }
+        at += 1;
+    }
+    text.len()
 }
 
 fn ends_run(text: &[u8], at: usize) -> bool {

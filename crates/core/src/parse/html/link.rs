@@ -214,7 +214,9 @@ impl<'l> Finder<'l> {
 }
 
 fn decode_opt(raw: Option<&str>, out: &mut String) {
-    decode_attribute(raw.unwrap_or_default(), out);
+    if let Some(raw) = raw {
+        decode_attribute(raw, out);
+    }
 }
 
 /// What the page needs to look right.

@@ -80,8 +80,8 @@ impl<T: Copy, const N: usize> Table<T, N> {
     }
 
     #[inline]
-    pub fn get(&self, name: &str) -> T {
-        let Some(packed) = packed(name.as_bytes()) else {
+    pub fn get(&self, name: &[u8]) -> T {
+        let Some(packed) = packed(name) else {
             return self.long(name);
         };
         let mut at = place(packed) % N;
@@ -96,11 +96,11 @@ impl<T: Copy, const N: usize> Table<T, N> {
 
     /// Long names are few, and mostly none of these.
     #[cold]
-    fn long(&self, name: &str) -> T {
+    fn long(&self, name: &[u8]) -> T {
         let (long, count) = &self.long;
         let mut names = long[..*count].iter().map(|&at| self.names[at]);
-        let same = |known: &str| known.len() == name.len() && known.eq_ignore_ascii_case(name);
-        let found = names.find(|(known, _)| same(known));
+        let same = |known: &[u8]| known.len() == name.len() && known.eq_ignore_ascii_case(name);
+        let found = names.find(|(known, _)| same(known.as_bytes()));
         found.map_or(self.other, |(_, value)| value)
     }
 }
@@ -135,7 +135,7 @@ mod tests {
         let rows =
             [("A", 1), ("b", 2), ("BlockQuote", 3), ("Figure", 4), ("d", 0), ("", 0), ("aa", 0)];
         for (name, expected) in rows {
-            assert_eq!(TABLE.get(name), expected, "{name}");
+            assert_eq!(TABLE.get(name.as_bytes()), expected, "{name}");
         }
     }
 }

@@ -128,7 +128,7 @@ impl<'a> Scanner<'a> {
 
     #[inline(always)]
     fn start(&mut self, name: &'a str, self_closing: bool) -> Option<Event<'a>> {
-        let tag = Tag::of(name);
+        let tag = Tag::of(name.as_bytes());
         self.within = None;
         if self.frames == Frames::Inside {
             return self.start_among_frames(tag);
@@ -196,7 +196,7 @@ impl<'a> Scanner<'a> {
 
     #[inline(always)]
     fn end(&mut self, name: &'a str) -> Option<Event<'a>> {
-        let tag = Tag::of(name);
+        let tag = Tag::of(name.as_bytes());
         self.within = None;
         if self.frames == Frames::Inside {
             return None;

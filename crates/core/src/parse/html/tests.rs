@@ -29,6 +29,7 @@ fn plain_attributes(source: &str, name: &str) -> BTreeMap<String, String> {
     read_attributes(source, at, |name, value| {
         let mut decoded = String::new();
         decode_attribute(value, &mut decoded);
+        let name = std::str::from_utf8(name).unwrap();
         attributes.entry(plain_name(name)).or_insert(decoded);
     });
     attributes
@@ -95,7 +96,7 @@ fn without_nul(tokens: Vec<Plain>) -> Vec<Plain> {
 
 fn mode(state: &str, last_start_tag: Option<&str>) -> Option<Mode> {
     // Without a start tag before it no end tag is the right one; no case has this name.
-    let tag = last_start_tag.map_or(Tag::Malignmark, Tag::of);
+    let tag = last_start_tag.map_or(Tag::Malignmark, |name| Tag::of(name.as_bytes()));
     match state {
         "Data state" | "CDATA section state" => Some(Mode::Data),
         "RCDATA state" => Some(Mode::Rcdata(tag)),

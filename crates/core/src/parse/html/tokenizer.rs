@@ -268,7 +268,7 @@ pub(super) struct TagEnd {
 pub(super) fn read_attributes<'a>(
     source: &'a str,
     mut at: usize,
-    mut each: impl FnMut(&'a str, &'a str),
+    mut each: impl FnMut(&'a [u8], &'a str),
 ) -> Option<TagEnd> {
     let bytes = source.as_bytes();
     loop {
@@ -285,7 +285,7 @@ pub(super) fn read_attributes<'a>(
                 // A `=` here is the first character of a name.
                 let name_end = find_any(bytes, at + 1, SPACE | SLASH | CLOSE | EQUALS);
                 let (value, end) = read_value(source, skip_space(bytes, name_end))?;
-                each(&source[at..name_end], value);
+                each(&bytes[at..name_end], value);
                 at = end;
             }
         }
@@ -393,7 +393,7 @@ fn is_end_tag(source: &str, at: usize, tag: Tag) -> bool {
 fn word_at(source: &str, at: usize) -> Option<Tag> {
     let rest = &source.as_bytes()[at.min(source.len())..];
     let end = rest.iter().take(16).position(|byte| !byte.is_ascii_alphabetic())?;
-    means(rest[end], SPACE | SLASH | CLOSE).then(|| Tag::of(&source[at..at + end]))
+    means(rest[end], SPACE | SLASH | CLOSE).then(|| Tag::of(&rest[..end]))
 }
 
 /// Where a script ends: at its end tag, or at the end of the source (sections 13.2.5.15 to 31).
