@@ -30,6 +30,12 @@ impl Prose {
         Self { text: String::new(), bytes_max, gap: Gap::None, cut: false }
     }
 
+    /// With room for so much text, if it may become as long.
+    pub fn with_room(mut self, bytes: usize) -> Self {
+        self.text.reserve(bytes.min(self.bytes_max));
+        self
+    }
+
     /// Appends the words of a piece. White space at its ends separates it from its neighbours.
     pub fn words(&mut self, piece: &str) {
         let mut rest = piece;

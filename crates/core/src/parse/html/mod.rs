@@ -80,7 +80,8 @@ impl<'i, 'l> Reader<'i, 'l> {
             limits,
             page,
             finder: Finder::new(limits),
-            text: Prose::new(limits.page_text_bytes_max),
+            // More than half of a page's bytes are rarely text.
+            text: Prose::new(limits.page_text_bytes_max).with_room(input.body.len() / 2),
             title: Title::NotYet,
             has_base: false,
             anchor: None,
