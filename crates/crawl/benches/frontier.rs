@@ -147,7 +147,7 @@ fn pages(args: &Args, dir: &Path) -> larm_crawl::Result<()> {
     let hosts = args.get("hosts", 10_000);
     let mut web = Web::new(hosts, args.get("uniform", 0) == 1);
     let opened = DiskFrontier::open(dir, &args.limits(), pace(), Millis(1))?;
-    let (now, held) = (Millis(10_000_000), Duration::ZERO);
+    let (now, held) = (Millis(10_000_000), (0.0, 0.0));
     let mut crawl = Crawl { frontier: opened.frontier, now, commit_at: 0, held };
     let seeds = hosts.min(100_000);
     while web.known < seeds {
@@ -171,7 +171,8 @@ fn pages(args: &Args, dir: &Path) -> larm_crawl::Result<()> {
         meter.report(done);
     }
     meter.end(dir, &crawl.frontier);
-    println!(r#"{{"phase":"pages","held_ms":{:.1}}}"#, crawl.held.as_secs_f64() * 1e3);
+    let (gathering, ending) = (crawl.held.0 * 1e3, crawl.held.1 * 1e3);
+    println!(r#"{{"phase":"pages","gather_ms":{gathering:.1},"end_ms":{ending:.1}}}"#);
     drop(crawl);
     drop(web);
     open(dir).map(|_| ())
@@ -182,8 +183,9 @@ struct Crawl {
     frontier: DiskFrontier,
     now: Millis,
     commit_at: u64,
-    /// The longest that a call held the frontier, which the writing of a checkpoint does not.
-    held: Duration,
+    /// The most CPU that gathering a checkpoint took, and taking note of one: the frontier is held then,
+    /// and not while it is written.
+    held: (f64, f64),
 }
 
 impl Crawl {
@@ -253,14 +255,14 @@ impl Crawl {
 
     fn checkpoint(&mut self) -> larm_crawl::Result<()> {
         self.frontier.seal(Vec::new())?;
-        let start = Instant::now();
+        let start = thread_seconds();
         let checkpoint = self.frontier.begin_checkpoint(self.now)?;
-        self.held = self.held.max(start.elapsed());
+        self.held.0 = self.held.0.max(thread_seconds() - start);
         let Some(checkpoint) = checkpoint else { return Ok(()) };
         let written = checkpoint.write()?;
-        let start = Instant::now();
+        let start = thread_seconds();
         self.frontier.end_checkpoint(written, self.now)?;
-        self.held = self.held.max(start.elapsed());
+        self.held.1 = self.held.1.max(thread_seconds() - start);
         Ok(())
     }
 }

@@ -217,7 +217,7 @@ pub trait Frontier: Send {
     /// at a time: it has to be ended before the next begins.
     fn begin_checkpoint(&mut self, now: Millis) -> Result<Option<Checkpoint>>;
 
-    /// Takes note that a checkpoint is written: cuts the log behind it, and lets go of memory.
+    /// Takes note that a checkpoint is written, and lets go of memory.
     fn end_checkpoint(&mut self, written: Written, now: Millis) -> Result<()>;
 
     /// A checkpoint from beginning to end, for who need not care how long that takes.

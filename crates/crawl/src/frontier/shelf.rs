@@ -18,7 +18,8 @@ use larm_core::partition::PARTITIONS;
 use serde::{Deserialize, Serialize};
 
 use super::pack;
-use super::store::{Batch, Row, Store};
+use super::state::Gathered;
+use super::store::{Row, Store};
 use crate::error::Result;
 
 /// What lies of one partition on disk only.
@@ -182,13 +183,14 @@ impl Shelves {
         shelf.rows.start = shelf.rows.end;
     }
 
-    /// Writes what arrived, and removes what was taken.
-    pub fn checkpoint(&mut self, batch: &mut Batch) {
+    /// Adds what arrived, and what was taken, to what a checkpoint has to write.
+    pub fn gather(&mut self, gathered: &mut Gathered) {
         for (partition, shelf) in (0..).zip(&mut self.shelves) {
-            shelf.taken.clone().for_each(|number| batch.remove_arrivals(partition, number));
+            let taken = shelf.taken.clone().map(|number| (partition, number));
+            gathered.taken_arrivals.extend(taken);
             if !shelf.fresh.is_empty() {
                 let list = Row::from(std::mem::take(&mut shelf.fresh));
-                batch.put_arrivals(partition, shelf.rows.end, list.clone());
+                gathered.arrivals.push((partition, shelf.rows.end, list.clone()));
                 shelf.rows.end += 1;
                 shelf.row_bytes += list.len() as u64;
                 shelf.saving = Some(list);

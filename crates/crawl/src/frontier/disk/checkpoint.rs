@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::DiskFrontier;
 use crate::error::Result;
-use crate::frontier::log::{Log, LogPosition};
+use crate::frontier::log::Log;
 use crate::frontier::sieve::{Saved, Saving};
-use crate::frontier::store::{Batch, Meta};
+use crate::frontier::state::Gathered;
+use crate::frontier::store::{Meta, Store};
 use crate::frontier::{Frontier, Positions};
 
 /// Bytes of records that seeds may gather before they go to the log.
@@ -78,8 +79,7 @@ impl DiskFrontier {
         assert!(!self.checkpointing, "one checkpoint at a time");
         self.checkpointing = true;
         self.log_pending()?;
-        let mut batch = self.store.batch();
-        self.state.checkpoint(&mut batch);
+        let gathered = self.state.gather();
         let meta = Meta {
             position: self.log().end(),
             runs: Vec::new(),
@@ -90,41 +90,42 @@ impl DiskFrontier {
             totals: self.state.totals.clone(),
             settings: self.state.settings.clone().into_iter().collect(),
         };
-        Ok(Checkpoint { log: self.log.clone(), seen: self.sieve.begin_checkpoint()?, batch, meta })
+        let (log, store) = (self.log.clone(), self.store.clone());
+        Ok(Checkpoint { log, store, seen: self.sieve.begin_checkpoint()?, gathered, meta })
     }
 
-    /// The checkpoint is durable: cuts the log and the seen set behind it.
+    /// The checkpoint is durable: forgets what it holds, and cuts the seen set behind it.
     pub(super) fn finish_checkpoint(&mut self, written: Written) -> Result<()> {
         self.checkpointing = false;
         self.state.checkpointed();
-        self.sieve.end_checkpoint(written.seen);
-        self.sieve.forget_superseded()?;
-        self.log().cut_before(written.position)
+        let superseded = written.0.supersedes();
+        self.sieve.end_checkpoint(written.0);
+        if superseded { self.sieve.forget_superseded() } else { Ok(()) }
     }
 }
 
 /// A checkpoint, to be written without holding the frontier.
 pub struct Checkpoint {
     log: Arc<Mutex<Log>>,
+    store: Arc<Store>,
     seen: Saving,
-    batch: Batch,
+    gathered: Gathered,
     meta: Meta,
 }
 
 impl Checkpoint {
-    /// Makes it durable: the log, the runs of the seen set, then the store in one batch. A failure here is
-    /// final: the frontier takes no other checkpoint.
+    /// Makes it durable: the log, the runs of the seen set, then the store in one batch; and only then
+    /// cuts the log. A failure here is final: the frontier takes no other checkpoint.
     pub fn write(mut self) -> Result<Written> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).sync()?;
+        let log = || self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log().sync()?;
         let seen = self.seen.write()?;
         self.meta.runs = seen.names();
-        self.batch.commit(&self.meta)?;
-        Ok(Written { seen, position: self.meta.position })
+        self.gathered.into_batch(&self.store).commit(&self.meta)?;
+        log().cut_before(self.meta.position)?;
+        Ok(Written(seen))
     }
 }
 
 /// A checkpoint that is durable, for the frontier to take note of.
-pub struct Written {
-    seen: Saved,
-    position: LogPosition,
-}
+pub struct Written(Saved);

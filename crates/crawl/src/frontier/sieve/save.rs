@@ -40,6 +40,11 @@ pub struct Saved {
 }
 
 impl Saved {
+    /// Whether there are runs that are not needed any more.
+    pub fn supersedes(&self) -> bool {
+        !self.merged.is_empty()
+    }
+
     /// The runs that make up the set from now on, once the caller's state says so.
     pub fn names(&self) -> Vec<RunName> {
         self.names.clone()

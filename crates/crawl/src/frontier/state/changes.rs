@@ -6,12 +6,13 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
 
 /// A map of changes, and the map of those being written.
 #[derive(Debug, Default)]
 pub(super) struct Changes<M> {
     fresh: M,
-    saving: M,
+    saving: Arc<M>,
 }
 
 impl<K: Eq + Hash, V, S: BuildHasher + Default> Changes<HashMap<K, V, S>> {
@@ -29,14 +30,14 @@ impl<K: Eq + Hash, V, S: BuildHasher + Default> Changes<HashMap<K, V, S>> {
     }
 
     /// The rows that a checkpoint has to write. There is one at a time.
-    pub(super) fn save(&mut self) -> &HashMap<K, V, S> {
+    pub(super) fn save(&mut self) -> Arc<HashMap<K, V, S>> {
         debug_assert!(self.saving.is_empty(), "one checkpoint at a time");
-        self.saving = std::mem::take(&mut self.fresh);
-        &self.saving
+        self.saving = Arc::new(std::mem::take(&mut self.fresh));
+        self.saving.clone()
     }
 
     /// The checkpoint is written.
     pub(super) fn forget_saved(&mut self) {
-        self.saving = HashMap::default();
+        self.saving = Arc::default();
     }
 }

@@ -13,6 +13,7 @@
 
 mod arrive;
 mod changes;
+mod gather;
 mod learn;
 mod settle;
 
@@ -33,11 +34,12 @@ use super::pack::{Packed, Packs};
 use super::record::Record;
 use super::row::{PageRow, RobotsRow, Totals};
 use super::shelf::Shelves;
-use super::store::{Batch, BlockKey, Row, Store};
+use super::store::{BlockKey, Row, Store};
 use crate::error::Result;
 use crate::store::SameAs;
 
 pub use arrive::BroughtIn;
+pub use gather::Gathered;
 
 /// What is counted for a row beside its bytes against the checkpoint's budget, roughly.
 const ROW_BYTES: u64 = 200;
@@ -143,40 +145,6 @@ impl State {
     /// Whether anything has changed since the last checkpoint.
     pub fn has_changes(&self) -> bool {
         self.changes > 0
-    }
-
-    /// Puts all that has changed into a batch. What it holds of it is kept until [`State::checkpointed`].
-    pub fn checkpoint(&mut self, batch: &mut Batch) {
-        self.write_hosts(batch);
-        self.shelves.checkpoint(batch);
-        let mut pages: Vec<_> = self.pages.save().iter().collect();
-        pages.sort_unstable_by_key(|(fingerprint, (partition, _))| (*partition, **fingerprint));
-        for (fingerprint, (partition, row)) in pages {
-            batch.put_page(*partition, *fingerprint, row.clone());
-        }
-        let mut digests: Vec<_> = self.digests.save().iter().collect();
-        digests.sort_unstable_by_key(|(digest, _)| digest.as_bytes());
-        digests.into_iter().for_each(|(digest, row)| batch.put_original(digest, row.clone()));
-        let robots = self.robots.save().iter();
-        robots.for_each(|(origin, row)| batch.put_robots(origin, row.clone()));
-        self.changes = 0;
-        self.change_bytes = 0;
-    }
-
-    fn write_hosts(&mut self, batch: &mut Batch) {
-        let changed = self.hosts.iter().filter(|(_, host)| host.changed);
-        let mut changed: Vec<_> = changed.map(|(key, host)| (host.partition, *key)).collect();
-        changed.sort_unstable();
-        for (partition, key) in changed {
-            let Some(host) = self.hosts.get_mut(&key) else { continue };
-            let at = |origin, block| BlockKey { partition, host: key, origin, block };
-            let removed = host.checkpoint(&self.limits, |origin, block, list| {
-                batch.put_block(at(origin, block), list);
-            });
-            removed.into_iter().for_each(|(o, block)| batch.remove_block(at(o, block)));
-            batch.put_host(partition, key, &host.to_row(self.run_started, self.next_seq));
-            host.changed = false;
-        }
     }
 
     /// Forgets what the checkpoint that was just written holds.

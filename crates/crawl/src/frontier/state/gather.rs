@@ -1,0 +1,87 @@
+//! What a checkpoint has to write, gathered in a moment while the frontier is held; it is encoded and put
+//! into a batch when nobody waits for it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use larm_core::digest::BodyDigest;
+use larm_core::url::Fingerprint;
+use larm_core::workbench::HostKey;
+
+use super::State;
+use crate::frontier::host::HostRow;
+use crate::frontier::keyed::KeyMap;
+use crate::frontier::store::{Batch, BlockKey, Row, Store};
+
+/// Everything that has changed since the last checkpoint.
+#[derive(Default)]
+pub struct Gathered {
+    hosts: Vec<(u16, HostKey, HostRow)>,
+    blocks: Vec<(BlockKey, Vec<u8>)>,
+    used_blocks: Vec<BlockKey>,
+    /// Rows of arrivals, by partition and number.
+    pub arrivals: Vec<(u16, u32, Row)>,
+    /// Rows of arrivals that their hosts have taken.
+    pub taken_arrivals: Vec<(u16, u32)>,
+    pages: Arc<KeyMap<Fingerprint, (u16, Row)>>,
+    digests: Arc<HashMap<BodyDigest, Row>>,
+    robots: Arc<HashMap<Box<str>, Row>>,
+}
+
+impl State {
+    /// Takes all that has changed. What is taken is kept in reach until [`State::checkpointed`].
+    pub fn gather(&mut self) -> Gathered {
+        let mut gathered = Gathered {
+            pages: self.pages.save(),
+            digests: self.digests.save(),
+            robots: self.robots.save(),
+            ..Gathered::default()
+        };
+        self.gather_hosts(&mut gathered);
+        self.shelves.gather(&mut gathered);
+        self.changes = 0;
+        self.change_bytes = 0;
+        gathered
+    }
+
+    fn gather_hosts(&mut self, gathered: &mut Gathered) {
+        for (key, host) in self.hosts.iter_mut().filter(|(_, host)| host.changed) {
+            let (partition, host_key) = (host.partition, *key);
+            let at = |origin, block| BlockKey { partition, host: host_key, origin, block };
+            let blocks = &mut gathered.blocks;
+            let used = host.checkpoint(&self.limits, |origin, block, list| {
+                blocks.push((at(origin, block), list));
+            });
+            gathered.used_blocks.extend(used.into_iter().map(|(o, block)| at(o, block)));
+            let row = host.to_row(self.run_started, self.next_seq);
+            gathered.hosts.push((partition, host_key, row));
+            host.changed = false;
+        }
+    }
+}
+
+impl Gathered {
+    /// Puts all of it into a batch, sorted, as the store likes it.
+    pub fn into_batch(mut self, store: &Arc<Store>) -> Batch {
+        let mut batch = store.batch();
+        self.hosts.sort_unstable_by_key(|(partition, key, _)| (*partition, *key));
+        self.hosts.iter().for_each(|(partition, key, row)| batch.put_host(*partition, *key, row));
+        self.blocks.sort_unstable_by_key(|(key, _)| (key.partition, key.host, key.origin));
+        self.blocks.into_iter().for_each(|(key, list)| batch.put_block(key, list));
+        self.used_blocks.into_iter().for_each(|key| batch.remove_block(key));
+        let taken = self.taken_arrivals.into_iter();
+        taken.for_each(|(partition, number)| batch.remove_arrivals(partition, number));
+        let arrivals = self.arrivals.into_iter();
+        arrivals.for_each(|(partition, number, list)| batch.put_arrivals(partition, number, list));
+        let mut pages: Vec<_> = self.pages.iter().collect();
+        pages.sort_unstable_by_key(|(fingerprint, (partition, _))| (*partition, **fingerprint));
+        for (fingerprint, (partition, row)) in pages {
+            batch.put_page(*partition, *fingerprint, row.clone());
+        }
+        let mut digests: Vec<_> = self.digests.iter().collect();
+        digests.sort_unstable_by_key(|(digest, _)| digest.as_bytes());
+        digests.into_iter().for_each(|(digest, row)| batch.put_original(digest, row.clone()));
+        self.robots.iter().for_each(|(origin, row)| batch.put_robots(origin, row.clone()));
+        batch
+    }
+}
