@@ -232,7 +232,7 @@ limits! {
     #[doc = "Hosts held in memory."]
     hosts_memory_max = 20_000, ceiling 10_000_000, "further hosts stay on disk until there is room", "frontier.parked";
     #[doc = "Bytes of hosts and of their waiting URLs held in memory."]
-    hosts_memory_bytes_max = 64 * MIB, ceiling 64 * GIB, "further hosts stay on disk until there is room", "frontier.parked";
+    hosts_memory_bytes_max = 32 * MIB, ceiling 64 * GIB, "further hosts stay on disk until there is room", "frontier.parked";
     #[doc = "Bytes of URLs that gather for the hosts of a partition that are not in memory."]
     arrivals_bytes_max = 8 * MIB, ceiling 64 * MIB, "they are sorted out to their hosts", "frontier.sorted_out";
     #[doc = "URLs of one block on disk."]
@@ -240,7 +240,7 @@ limits! {
     #[doc = "Changes held in memory between two checkpoints."]
     checkpoint_changes_max = 500_000, ceiling 10_000_000, "a checkpoint is written", "frontier.checkpoints";
     #[doc = "Bytes of changes held in memory between two checkpoints."]
-    checkpoint_bytes_max = 24 * MIB, ceiling GIB, "a checkpoint is written", "frontier.checkpoints";
+    checkpoint_bytes_max = 16 * MIB, ceiling GIB, "a checkpoint is written", "frontier.checkpoints";
     #[doc = "Time between two checkpoints."]
     checkpoint_ms_max = 60 * SECOND_MS, ceiling HOUR_MS, "a checkpoint is written", "frontier.checkpoints";
     #[doc = "Work that one crash may repeat."]

@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::store::{Position, SameAs, durable};
 
 /// Memory that the store may use for reading.
-const CACHE_BYTES: u64 = 32 * 1024 * 1024;
+const CACHE_BYTES: u64 = 16 * 1024 * 1024;
 /// Memory that the store may use for writing, per table, beside the checkpoint under way: beyond it,
 /// what was written moves from memory to a file in the background.
 const WRITE_BUFFER_BYTES: u64 = 4 * 1024 * 1024;
