@@ -52,7 +52,9 @@ impl Pending {
     /// Takes all of it as entries of the log, to be appended in this order.
     pub fn seal(&mut self, positions: &Positions, limits: &Limits) -> Vec<Vec<u8>> {
         let mut batch = postcard::to_stdvec(positions).expect("LOG: positions can be written");
-        batch.append(&mut std::mem::take(self).records);
+        // What is emptied here keeps its room for the next batch.
+        batch.append(&mut self.records);
+        self.settlements = 0;
         let part_bytes = usize::try_from(limits.log_record_bytes_max).unwrap_or(usize::MAX);
         let parts = batch.chunks(part_bytes.saturating_sub(1).max(1));
         let last = parts.len() - 1;

@@ -74,6 +74,9 @@ impl Appender {
         if self.buffer.len() + bytes.len() > self.buffer_bytes_max {
             self.write_buffer()?;
         }
+        if self.buffer.capacity() == 0 {
+            self.buffer.reserve_exact(self.buffer_bytes_max);
+        }
         // What is larger than the buffer gains nothing by being copied through it.
         if bytes.len() >= self.buffer_bytes_max {
             self.write_out(bytes)?;

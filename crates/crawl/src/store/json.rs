@@ -4,6 +4,9 @@
 //! more than the archive's checksums. Here strings go over in pieces as long as nothing in them needs
 //! an escape, and nothing is put together twice.
 
+/// Bytes that are looked at together.
+const PIECE: usize = 32;
+
 /// An object that is being written.
 pub struct Object<'a> {
     out: &'a mut Vec<u8>,
@@ -78,32 +81,35 @@ impl<'a> Object<'a> {
 
 /// Appends a string, quotes and escapes included (RFC 8259 section 7).
 pub fn push_string(out: &mut Vec<u8>, text: &str) {
-    const PIECE: usize = 32;
-    let bytes = text.as_bytes();
-    out.reserve(bytes.len() + 2);
+    out.reserve(text.len() + 2);
     out.push(b'"');
-    let mut plain = 0;
-    for begin in (0..bytes.len()).step_by(PIECE) {
-        let end = bytes.len().min(begin + PIECE);
-        // Looking at all bytes of a piece and only then asking lets the compiler look at many at a time.
-        if bytes[begin..end].iter().fold(false, |any, &byte| any | needs_escape(byte)) {
-            out.extend_from_slice(&bytes[plain..begin]);
-            bytes[begin..end].iter().for_each(|&byte| push_byte(out, byte));
-            plain = end;
-        }
+    let mut rest = text.as_bytes();
+    while let Some(odd) = first_odd(rest) {
+        let (plain, behind) = rest.split_at(odd);
+        out.extend_from_slice(plain);
+        push_escape(out, behind[0]);
+        rest = &behind[1..];
     }
-    out.extend_from_slice(&bytes[plain..]);
+    out.extend_from_slice(rest);
     out.push(b'"');
+}
+
+/// The first byte that needs an escape.
+fn first_odd(bytes: &[u8]) -> Option<usize> {
+    // Looking at all bytes of a piece and only then asking lets the compiler look at many at a time.
+    let (pieces, _) = bytes.as_chunks::<PIECE>();
+    let plain = |piece: &&[u8; PIECE]| !piece.iter().fold(false, |any, &b| any | needs_escape(b));
+    let passed = PIECE * pieces.iter().take_while(plain).count();
+    bytes[passed..].iter().position(|&byte| needs_escape(byte)).map(|at| passed + at)
 }
 
 fn needs_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-fn push_byte(out: &mut Vec<u8>, byte: u8) {
+fn push_escape(out: &mut Vec<u8>, byte: u8) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     match byte {
-        b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
         b'\n' => out.extend_from_slice(b"\\n"),
         b'\r' => out.extend_from_slice(b"\\r"),
         b'\t' => out.extend_from_slice(b"\\t"),
@@ -112,7 +118,7 @@ fn push_byte(out: &mut Vec<u8>, byte: u8) {
             out.push(HEX[usize::from(byte >> 4)]);
             out.push(HEX[usize::from(byte & 15)]);
         }
-        _ => out.push(byte),
+        _ => out.extend_from_slice(&[b'\\', byte]),
     }
 }
 
