@@ -218,7 +218,7 @@ limits! {
     #[doc = "Time over which those chances are spread, connections refused aside."]
     host_chances_ms_max = HOUR_MS, ceiling 30 * 24 * HOUR_MS, "its URLs settle as host unreachable", "host.unreachable";
     #[doc = "Fetches in flight."]
-    fetches_max = 4_096, ceiling 65_536, "leasing stops", "engine.fetches_full";
+    fetches_max = 1_024, ceiling 65_536, "leasing stops", "engine.fetches_full";
     #[doc = "Idle connections kept open."]
     connections_idle_max = 1_024, ceiling 65_536, "the oldest is closed", "fetch.pool_evicted";
     #[doc = "Origins (scheme and port) of one host."]
