@@ -1,4 +1,5 @@
 //! Every link of the real pages becomes the same URL by the short way and by the long one.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 use larm_core::Limits;
 use larm_core::parse::{Input, parse};

@@ -209,7 +209,7 @@ impl Links {
     /// the page (or its base) itself, elsewhere it means nothing. `data:` carries its content with it
     /// and is no link.
     pub fn push(&mut self, link: NewLink<'_>, links_max: u64, limits: &Limits) -> Option<LinkId> {
-        let target = link.target.trim_matches(|c: char| c.is_ascii_whitespace());
+        let target = link.target.trim_ascii();
         if target.is_empty() && link.via != Via::Anchor || is_data(target) {
             return None;
         }
@@ -255,6 +255,9 @@ impl Links {
 
     /// `None` when the arena is full: 4 GiB of links are more than any page has.
     fn store(&mut self, text: &str) -> Option<Span> {
+        if text.is_empty() {
+            return Some(Span::default());
+        }
         let start = u32::try_from(self.arena.len()).ok()?;
         let end = u32::try_from(self.arena.len() + text.len()).ok()?;
         self.arena.push_str(text);
@@ -290,7 +293,10 @@ fn fitting(target: &str, bytes_max: u64) -> Option<&str> {
 
 /// At most `bytes_max` bytes of a text, whole characters only.
 pub(super) fn cut(text: &str, bytes_max: u64) -> &str {
-    let max = usize::try_from(bytes_max).unwrap_or(usize::MAX).min(text.len());
+    let max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+    if text.len() <= max {
+        return text;
+    }
     let border = (0..=max).rev().find(|&at| text.is_char_boundary(at));
     &text[..border.unwrap_or(0)]
 }

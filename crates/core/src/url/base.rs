@@ -30,7 +30,7 @@ impl<'a> Base<'a> {
     pub fn new(url: &'a Url, encoding: &'static Encoding, rules: &'a UrlRules) -> Self {
         let itself = resolve("", Some(url), Some(encoding));
         let canonical = itself.and_then(|url| canonicalise(url, rules)).ok();
-        let is_plain_folder = are_plain(folder(url.path()).as_bytes(), PATH);
+        let is_plain_folder = is_plain_path(folder(url.path()));
         let dropped = Initials::of(&rules.drop_params);
         Self { url, encoding, rules, canonical, is_plain_folder, dropped }
     }
@@ -96,9 +96,7 @@ impl<'a> Base<'a> {
             Some(mark) => (&rest[..mark], Some(&rest[mark + 1..])),
             None => (rest, None),
         };
-        if !are_plain(path.as_bytes(), PATH)
-            || !query.is_none_or(|query| self.is_plain_query(query))
-        {
+        if !is_plain_path(path) || !query.is_none_or(|query| self.keeps_query(query)) {
             return None;
         }
         let query_at = parts[0].len() + parts[1].len() + path.len();
@@ -107,15 +105,13 @@ impl<'a> Base<'a> {
     }
 
     /// Whether a query stays as it is: plain characters, no empty pair, none that is dropped.
-    fn is_plain_query(&self, query: &str) -> bool {
+    fn keeps_query(&self, query: &str) -> bool {
         let is_kept = |pair: &str| {
             let initial = pair.as_bytes().first();
             initial
                 .is_some_and(|&initial| !self.dropped.has(initial) || !is_dropped(pair, self.rules))
         };
-        !self.rules.sort_query
-            && are_plain(query.as_bytes(), QUERY)
-            && query.split('&').all(is_kept)
+        !self.rules.sort_query && is_plain_query(query) && query.split('&').all(is_kept)
     }
 }
 
@@ -162,6 +158,16 @@ const PLACES: [u8; 256] = {
 
 fn stays(byte: u8, place: u8) -> bool {
     PLACES[usize::from(byte)] & place != 0
+}
+
+/// Whether resolving leaves a path alone, and canonicalising too.
+pub(super) fn is_plain_path(path: &str) -> bool {
+    are_plain(path.as_bytes(), PATH)
+}
+
+/// The same for the characters of a query; which of its pairs are kept is another question.
+pub(super) fn is_plain_query(query: &str) -> bool {
+    are_plain(query.as_bytes(), QUERY)
 }
 
 /// Whether all of a text stays as it is in such a place.

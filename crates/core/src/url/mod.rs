@@ -98,10 +98,13 @@ pub struct CrawlUrl {
 
 impl CrawlUrl {
     /// Takes text that `as_str` gave earlier, as the state on disk holds it.
+    ///
+    /// Text whose path and query could mean something else to the URL standard is parsed.
     pub fn from_canonical(text: &str) -> Option<Self> {
-        let as_it_is = Self::of_text(text.into());
-        as_it_is
-            .or_else(|| Url::parse(text).ok().and_then(|url| Self::of_text(url.as_str().into())))
+        let as_it_is = Self::of_text(text.into()).filter(|url| {
+            base::is_plain_path(url.path()) && url.query().is_none_or(base::is_plain_query)
+        });
+        as_it_is.or_else(|| Self::of_text(Url::parse(text).ok()?.as_str().into()))
     }
 
     /// Finds the parts of a canonical text; `None` for one that is not made of them.

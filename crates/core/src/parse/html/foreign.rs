@@ -4,6 +4,8 @@
 //! ordinary markup, CDATA counts, `<image>` has an `href`. Outside foreign content nothing is kept but
 //! counts; inside, a stack of open elements that is never higher than `page_nesting_max`. What would
 //! lie deeper counts as a sibling.
+//!
+//! Nearly every tag is outside: that way through `start` and `end` is inlined and short.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -92,6 +94,7 @@ impl Foreign {
     }
 
     /// Whose text stands here, and whether CDATA counts.
+    #[inline]
     pub fn namespace(&self) -> Namespace {
         self.stack.last().map_or(Namespace::Html, |open| open.namespace)
     }
@@ -102,6 +105,7 @@ impl Foreign {
     }
 
     /// Takes a start tag; gives the namespace of its element.
+    #[inline]
     pub fn start(&mut self, start: StartTag<'_, '_>) -> Namespace {
         if self.is_html_here(start.tag) {
             return self.html_start(start);
@@ -118,6 +122,7 @@ impl Foreign {
     }
 
     /// Takes an end tag; gives the namespace of what it closed.
+    #[inline]
     pub fn end(&mut self, tag: Tag, name: &str) -> Namespace {
         let namespace = self.namespace();
         if namespace == Namespace::Html {
@@ -132,6 +137,7 @@ impl Foreign {
 
     /// Whether a start tag here follows the rules of HTML (section 13.2.6, "tree construction
     /// dispatcher").
+    #[inline]
     fn is_html_here(&self, tag: Tag) -> bool {
         let Some(open) = self.stack.last().filter(|open| open.is_foreign()) else {
             return true;
@@ -144,6 +150,7 @@ impl Foreign {
         }
     }
 
+    #[inline]
     fn html_start(&mut self, start: StartTag<'_, '_>) -> Namespace {
         let namespace = match start.tag {
             Tag::Svg => Namespace::Svg,
@@ -163,6 +170,7 @@ impl Foreign {
         namespace
     }
 
+    #[inline]
     fn html_end(&mut self, tag: Tag, name: &str) {
         if self.is_outside() {
             let open = &mut self.around[place(tag, name)];
@@ -247,6 +255,7 @@ impl Foreign {
     }
 }
 
+#[inline]
 fn place(tag: Tag, name: &str) -> usize {
     match tag {
         Tag::Other => Tag::COUNT + hash(name) as usize % (AROUND - Tag::COUNT),
