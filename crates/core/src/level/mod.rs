@@ -9,7 +9,7 @@
 //!
 //! - A measurement begins when as many fetches have ended as there are places, so that those of the old
 //!   level are through, and lasts until half as many more have. So it takes as long as the web is slow.
-//! - A step is made when its worth is above, or below, what [`WORTH_MIN`] asks for, beyond doubt: the
+//! - A step is made when its worth is above, or below, what `WORTH_MIN` asks for, beyond doubt: the
 //!   error is what counting so many answers has, with the noise of the base, or what the looks at this
 //!   step differ by. A doubtful one is looked at again, against the base before and after it.
 //! - What is known of a step goes along when the base moves, so the level does not swing between two.

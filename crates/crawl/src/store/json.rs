@@ -156,7 +156,7 @@ mod tests {
         object.text("b", "x");
         object.text_if_any("none", "");
         object.number("a", 0);
-        object.list("l", [1, 20], |out, n| push_number(out, n));
+        object.list("l", [1, 20], push_number);
         object.close();
         assert_eq!(out, br#"{"b":"x","a":0,"l":[1,20]}"#);
         assert_eq!(written(|_| ()), json!({}));
