@@ -94,7 +94,7 @@ impl Foreign {
     }
 
     /// Whose text stands here, and whether CDATA counts.
-    #[inline]
+    #[inline(always)]
     pub fn namespace(&self) -> Namespace {
         self.stack.last().map_or(Namespace::Html, |open| open.namespace)
     }
@@ -105,7 +105,7 @@ impl Foreign {
     }
 
     /// Takes a start tag; gives the namespace of its element.
-    #[inline]
+    #[inline(always)]
     pub fn start(&mut self, start: StartTag<'_, '_>) -> Namespace {
         if self.is_html_here(start.tag) {
             return self.html_start(start);
@@ -122,7 +122,7 @@ impl Foreign {
     }
 
     /// Takes an end tag; gives the namespace of what it closed.
-    #[inline]
+    #[inline(always)]
     pub fn end(&mut self, tag: Tag, name: &str) -> Namespace {
         let namespace = self.namespace();
         if namespace == Namespace::Html {
@@ -137,7 +137,7 @@ impl Foreign {
 
     /// Whether a start tag here follows the rules of HTML (section 13.2.6, "tree construction
     /// dispatcher").
-    #[inline]
+    #[inline(always)]
     fn is_html_here(&self, tag: Tag) -> bool {
         let Some(open) = self.stack.last().filter(|open| open.is_foreign()) else {
             return true;
@@ -150,7 +150,7 @@ impl Foreign {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn html_start(&mut self, start: StartTag<'_, '_>) -> Namespace {
         let namespace = match start.tag {
             Tag::Svg => Namespace::Svg,
@@ -170,7 +170,7 @@ impl Foreign {
         namespace
     }
 
-    #[inline]
+    #[inline(always)]
     fn html_end(&mut self, tag: Tag, name: &str) {
         if self.is_outside() {
             let open = &mut self.around[place(tag, name)];

@@ -174,7 +174,7 @@ impl<'i, 'l> Reader<'i, 'l> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn separate(&mut self, tag: Tag) {
         if tag.is_block() {
             self.text.line();
