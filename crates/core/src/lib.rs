@@ -20,6 +20,8 @@ pub mod limits;
 pub mod outcome;
 pub mod parse;
 pub mod partition;
+#[cfg(test)]
+mod random;
 pub mod robots;
 pub mod scope;
 pub mod time;

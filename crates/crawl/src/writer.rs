@@ -54,7 +54,7 @@ pub struct Writer {
     commit: Option<JoinHandle<Result<()>>>,
     /// The checkpoint under way.
     checkpoint: Option<JoinHandle<Result<Written>>>,
-    /// When the next one is to begin, if there is something to commit.
+    /// When the next commit is to begin, if there is something to commit.
     commit_at: Option<Millis>,
     /// Up to here the time of work is noted.
     worked_until: Millis,

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{Bounds, Level, Sample};
+use crate::random::Random;
 
 /// Length of an interval, and of a run.
 const INTERVAL_US: u64 = 250_000;
@@ -16,34 +17,6 @@ const RUN_US: u64 = 60_000_000;
 const SEEDS: u64 = if cfg!(debug_assertions) { 2 } else { 30 };
 const HALVES: usize = if cfg!(debug_assertions) { 2 } else { 1 };
 const BOUNDS: Bounds = Bounds { min: 4, max: 4_096 };
-
-/// SplitMix64: small, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Between 0 and 1, never 0.
-    fn unit(&mut self) -> f64 {
-        ((self.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// With mean 1 and a long tail.
-    fn exponential(&mut self) -> f64 {
-        -self.unit().ln()
-    }
-
-    /// With mean 0 and variance 1.
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
-    }
-}
 
 /// One kind of web, and of machine.
 #[derive(Debug, Clone, Copy)]

@@ -10,6 +10,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use super::audit::{Audit, Event};
 use super::{End, Health, HostKey, HostPace, Pace, Turn, WaitRule, Workbench};
+use crate::random::Random;
 use crate::{FailureClass, Limits, Millis};
 
 /// Prints the seed when a test fails.
@@ -20,35 +21,6 @@ impl Drop for Seed {
         if std::thread::panicking() {
             println!("the simulation failed with seed {}", self.0);
         }
-    }
-}
-
-/// SplitMix64: small, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    fn within(&mut self, from: u64, to: u64) -> u64 {
-        from + self.below(to - from + 1)
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, among: &[T]) -> T {
-        among[usize::try_from(self.below(among.len() as u64)).expect("small")]
     }
 }
 
