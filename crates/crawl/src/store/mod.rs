@@ -26,8 +26,6 @@ mod links;
 mod null;
 mod pages;
 
-use std::sync::Arc;
-
 pub use chain::{Chain, Encoders, FlushedChain, Positions};
 pub use crawl_log::CrawlLogSink;
 pub use link_facts::{LinkFact, LinkFacts};
@@ -39,18 +37,6 @@ pub use sink::{Encoded, Encoder, Flushed, Kept, Position, Sink, Unsynced, WarcRe
 pub use summary::Summary;
 pub use visit::{Exchange, PageFacts, SameAs, Timings, Truncated, Visit, Wire};
 pub use warc::{WarcReader, WarcSink};
-
-use crate::Result;
-
-/// Everything that a crawl directory holds, in the order that lets the log tell where things are.
-pub fn all_sinks(plan: &Arc<StorePlan>) -> Result<Vec<Box<dyn Sink>>> {
-    Ok(vec![
-        Box::new(WarcSink::new(plan.clone())?),
-        Box::new(PagesSink::new(plan.clone())),
-        Box::new(LinksSink::new(plan.clone())),
-        Box::new(CrawlLogSink::new(plan.clone())),
-    ])
-}
 
 #[cfg(test)]
 mod samples;

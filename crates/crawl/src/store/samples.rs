@@ -11,6 +11,17 @@ use larm_core::via::Via;
 use larm_core::{FailureClass, Limits, Millis, Outcome};
 
 use super::*;
+use crate::Result;
+
+/// Everything that a crawl directory holds, in the order that lets the log tell where things are.
+pub fn all_sinks(plan: &Arc<StorePlan>) -> Result<Vec<Box<dyn Sink>>> {
+    Ok(vec![
+        Box::new(WarcSink::new(plan.clone())?),
+        Box::new(PagesSink::new(plan.clone())),
+        Box::new(LinksSink::new(plan.clone())),
+        Box::new(CrawlLogSink::new(plan.clone())),
+    ])
+}
 
 pub const NOON: u64 = 1_794_772_801_042;
 
