@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((first, body)) = bytes.split_first() else { return };
     let url = url::Url::parse("http://h/a/b?c").expect("a URL");
     let content_type = TYPES[usize::from(*first) % TYPES.len()];
-    let input = Input { url: &url, content_type, body };
+    let input = Input { url: &url, content_type, body, text: true };
     let limits = Limits::default();
     let page = parse(&input, &limits);
     assert!(page.link_count() as u64 <= limits.page_links_max);

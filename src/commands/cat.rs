@@ -86,7 +86,7 @@ fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Archived) -
     let decoded = archived_body(&archived.payload_head, &archived.payload, limits);
     let url = larm_core::url::resolve(&page.url, None, None)?;
     let content_type = page.content_type.as_deref();
-    let input = Input { url: &url, content_type, body: &decoded.bytes };
+    let input = Input { url: &url, content_type, body: &decoded.bytes, text: true };
     if args.form.text {
         return Ok(writeln!(out, "{}", parse(&input, limits).text.trim_end())?);
     }

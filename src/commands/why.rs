@@ -6,7 +6,6 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use flate2::bufread::MultiGzDecoder;
 use larm_core::Outcome;
 use larm_crawl::explain::{Explanation, Stand};
 use larm_crawl::frontier::PageRow;
@@ -173,16 +172,22 @@ struct LinkLine {
     via: String,
     #[serde(default)]
     text: String,
+    #[serde(default = "passed")]
     verdict: String,
+}
+
+/// What is said of a link that no filter rejected: nothing.
+fn passed() -> String {
+    "ok".to_owned()
 }
 
 /// The first links to a URL in the link log, which is read as far as it goes: a crawl may be writing it.
 fn links_to(dir: &Path, url: &str) -> Result<Vec<InLink>> {
     let mut found = Vec::new();
-    let path = dir.join("links").join("links.jsonl.gz");
+    let path = dir.join("links").join("links.jsonl.zst");
     let Ok(file) = File::open(&path) else { return Ok(found) };
     let needle = serde_json::to_string(url)?;
-    for line in BufReader::new(MultiGzDecoder::new(BufReader::new(file))).lines() {
+    for line in BufReader::new(zstd::Decoder::new(file)?).lines() {
         let Ok(line) = line else { break };
         if !line.contains(&needle) {
             continue;

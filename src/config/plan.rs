@@ -49,6 +49,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         keep: Keep {
             warc: settings.warc != Some(Warc::None),
             pages: settings.no_pages != Some(true),
+            page_text: settings.page_text == Some(true),
             links: settings.no_links != Some(true),
             log: true,
         },

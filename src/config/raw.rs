@@ -193,7 +193,13 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warc: Option<Warc>,
 
-    /// Leave out the list of pages with their texts
+    /// Put the text of each page into the list of pages
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "What to keep")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_text: Option<bool>,
+
+    /// Leave out the list of pages
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
         value_name = "BOOL", hide_possible_values = true, help_heading = "What to keep")]
     #[serde(skip_serializing_if = "Option::is_none")]

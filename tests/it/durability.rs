@@ -170,7 +170,7 @@ impl Drop for SmallDisk {
 #[test]
 fn a_full_disk_ends_the_crawl_cleanly_and_it_goes_on_when_there_is_room() {
     let world = World::new(WebPlan { latency_ms: 2, ..large_web(6, 80) });
-    let Some(disk) = SmallDisk::mount(world.dir_named("disk"), 8) else {
+    let Some(disk) = SmallDisk::mount(world.dir_named("disk"), 4) else {
         println!("skipped: no right to mount a small disk");
         return;
     };

@@ -20,7 +20,7 @@ pub struct Kept {
     pub log: Vec<Value>,
     /// `pages/pages.jsonl`, without its first line.
     pub pages: Vec<Value>,
-    /// `links/links.jsonl.gz`.
+    /// `links/links.jsonl.zst`.
     pub links: Vec<Value>,
     /// `cdx/`: the JSON part of each line.
     pub index: Vec<Value>,
@@ -34,7 +34,7 @@ impl Kept {
         Self {
             log: json_lines(&read(&dir.join("logs/crawl.jsonl"))),
             pages: json_lines(&read(&dir.join("pages/pages.jsonl"))).split_off(1),
-            links: json_lines(&unpacked(&dir.join("links/links.jsonl.gz"))),
+            links: json_lines(&unpacked(&dir.join("links/links.jsonl.zst"))),
             index: files(&dir.join("cdx"), "cdxj").iter().flat_map(|file| index(file)).collect(),
             records: files(&dir.join("warc"), "warc.gz").iter().flat_map(|f| records(f)).collect(),
         }
@@ -83,7 +83,7 @@ impl Kept {
         assert_none("URLs with two lines in crawl.jsonl", twice(&self.settled()));
         assert_none("URLs with two lines in pages.jsonl", twice(&texts(&self.pages, "url")));
         assert_none("ids with two lines in pages.jsonl", twice(&texts(&self.pages, "id")));
-        assert_none("pages with two lines in links.jsonl.gz", twice(&texts(&self.links, "from")));
+        assert_none("pages with two lines in links.jsonl.zst", twice(&texts(&self.links, "from")));
         assert_none("URLs with two answers in the archive", twice(&self.answered()));
         self.assert_log_is_archive();
         self.assert_index_is_archive();
@@ -172,8 +172,8 @@ fn read(path: &Path) -> String {
 
 fn unpacked(path: &Path) -> String {
     let file = fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let members = flate2::read::MultiGzDecoder::new(file);
-    std::io::read_to_string(members).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    let frames = zstd::Decoder::new(file).expect("memory for a decoder");
+    std::io::read_to_string(frames).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// The objects of a file of JSON lines, whose last line must be whole.

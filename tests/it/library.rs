@@ -208,7 +208,7 @@ fn with_nothing_to_keep_nothing_is_written_and_handlers_see_everything() {
     let seen = Tally::default();
     let tally = seen.clone();
     let mut plan = world.plan();
-    plan.keep = Keep { warc: false, pages: false, links: false, log: false };
+    plan.keep = Keep { warc: false, pages: false, page_text: false, links: false, log: false };
     let crawl = Crawl::new(plan).on_page(move |visit| {
         tally.note(visit);
         Box::pin(std::future::ready(()))

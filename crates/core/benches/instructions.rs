@@ -157,7 +157,7 @@ mod measured {
 
 impl Sample {
     fn input<'a>(&'a self, content_type: &'a str) -> Input<'a> {
-        Input { url: &self.base, content_type: Some(content_type), body: &self.body }
+        Input { url: &self.base, content_type: Some(content_type), body: &self.body, text: true }
     }
 }
 
@@ -193,7 +193,8 @@ fn sample(body: Vec<u8>, limits: &Limits) -> Sample {
     let rules = UrlRules::default();
     let at = |text: &str| canonicalise(resolve(text, None, None)?, &rules);
     let read = |url: &CrawlUrl| {
-        let input = Input { url: &url.to_url(), content_type: Some("text/html"), body: &body };
+        let input =
+            Input { url: &url.to_url(), content_type: Some("text/html"), body: &body, text: true };
         parse(&input, limits)
     };
     let nowhere = at("https://example.org/articles/page.html").expect("a URL");

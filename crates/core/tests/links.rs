@@ -16,7 +16,8 @@ fn compare(archive: &str) -> usize {
     let pages = testdata::archive(archive).unwrap_or_default();
     let mut links = 0;
     for (_, body) in pages.iter().filter(|(name, _)| name.contains(".htm")) {
-        let page = parse(&Input { url: &url, content_type: Some("text/html"), body }, &limits);
+        let page =
+            parse(&Input { url: &url, content_type: Some("text/html"), body, text: true }, &limits);
         let canonical = page.canonical.as_deref().and_then(|link| url.join(link).ok());
         let at = page.base.as_ref().or(canonical.as_ref()).unwrap_or(&url);
         let base = Base::new(at, page.encoding(), &rules);

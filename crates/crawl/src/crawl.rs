@@ -204,10 +204,11 @@ impl Assembly {
             sinks.push(Box::new(WarcSink::new(store.clone())?));
         }
         if plan.keep.pages {
-            sinks.push(Box::new(PagesSink::new(store.clone())));
+            let text = plan.keep.page_text;
+            sinks.push(Box::new(PagesSink::new(store.clone(), text)));
         }
         if plan.keep.links {
-            sinks.push(Box::new(LinksSink::new(store.clone())));
+            sinks.push(Box::new(LinksSink::new(store.clone())?));
         }
         if plan.keep.log {
             sinks.push(Box::new(CrawlLogSink::new(store)));
@@ -239,6 +240,7 @@ impl Assembly {
             wake: shared.wake.clone(),
             meter: Meter::default(),
             handler: self.crawl.handler.clone(),
+            reads_text: chain.reads_text() || self.crawl.handler.is_some(),
             agent: plan.agent.clone(),
             obey: plan.obey_robots,
             limits: self.limits.clone(),

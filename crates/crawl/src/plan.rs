@@ -91,6 +91,8 @@ pub struct Keep {
     pub warc: bool,
     /// pages.jsonl.
     pub pages: bool,
+    /// The text of each page in it.
+    pub page_text: bool,
     /// The link log.
     pub links: bool,
     /// The crawl log.
@@ -99,7 +101,7 @@ pub struct Keep {
 
 impl Default for Keep {
     fn default() -> Self {
-        Self { warc: true, pages: true, links: true, log: true }
+        Self { warc: true, pages: true, page_text: false, links: true, log: true }
     }
 }
 

@@ -35,7 +35,7 @@ pub fn answer(question: Question, limits: &Limits) -> Value {
         Err(error) => return json!({"error": format!("url: {error}")}),
     };
     let content_type = question.content_type.as_deref();
-    facts(&Input { url: &url, content_type, body: &body }, limits)
+    facts(&Input { url: &url, content_type, body: &body, text: true }, limits)
 }
 
 /// Everything that larm reads in a body, as JSON.
@@ -89,8 +89,12 @@ pub fn show(args: &InspectPage) -> Result<()> {
     let url = larm_core::url::seed(text, &RULES)
         .map_err(|error| usage(format!("--url `{text}`: {error}")))?;
     let limits = Limits::default();
-    let input =
-        Input { url: &url.to_url(), content_type: args.content_type.as_deref(), body: &body };
+    let input = Input {
+        url: &url.to_url(),
+        content_type: args.content_type.as_deref(),
+        body: &body,
+        text: true,
+    };
     let page = parse(&input, &limits);
     let mut out = std::io::stdout().lock();
     let kind = page.kind.word();

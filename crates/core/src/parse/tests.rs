@@ -16,7 +16,7 @@ fn url() -> Url {
 
 fn page(content_type: &str, body: &[u8]) -> Page {
     let content_type = Some(content_type).filter(|text| !text.is_empty());
-    parse(&Input { url: &url(), content_type, body }, &Limits::default())
+    parse(&Input { url: &url(), content_type, body, text: true }, &Limits::default())
 }
 
 fn targets(page: &Page, via: Via) -> Vec<&str> {
@@ -156,7 +156,7 @@ mod sitemaps {
 
     fn read(content_type: &str, body: &[u8]) -> Page {
         parse_sitemap(
-            &Input { url: &url(), content_type: Some(content_type), body },
+            &Input { url: &url(), content_type: Some(content_type), body, text: true },
             &Limits::default(),
         )
     }
@@ -250,8 +250,12 @@ mod sitemaps {
         let xml =
             "<urlset><url><loc>http://h/a</loc></url><url><loc>http://h/b</loc></url></urlset>";
         for (content_type, body) in [("text/xml", xml), ("text/plain", "http://h/a\nhttp://h/b")] {
-            let input =
-                Input { url: &url(), content_type: Some(content_type), body: body.as_bytes() };
+            let input = Input {
+                url: &url(),
+                content_type: Some(content_type),
+                body: body.as_bytes(),
+                text: true,
+            };
             let page = parse_sitemap(&input, &limits);
             assert_eq!(targets(&page, Via::Sitemap), ["http://h/a"]);
             assert_eq!(page.notes, [Note::SitemapTruncated]);
@@ -347,7 +351,12 @@ fn markdown_shows_what_the_page_says() {
         ("", "\n"),
     ];
     for (source, expected) in rows {
-        let input = Input { url: &url(), content_type: Some("text/html"), body: source.as_bytes() };
+        let input = Input {
+            url: &url(),
+            content_type: Some("text/html"),
+            body: source.as_bytes(),
+            text: true,
+        };
         assert_eq!(markdown(&input, &Limits::default()), expected, "{source}");
     }
 }
@@ -410,7 +419,7 @@ fn hostile_shapes_are_read_to_their_end() {
 /// Reads a body every way there is and checks what must hold of any page.
 fn check_bounds(content_type: &str, body: &[u8], limits: &Limits) {
     let url = url();
-    let input = Input { url: &url, content_type: Some(content_type), body };
+    let input = Input { url: &url, content_type: Some(content_type), body, text: true };
     for page in [parse(&input, limits), parse_sitemap(&input, limits)] {
         let is_listing =
             matches!(page.kind, Kind::Xml | Kind::Sitemap | Kind::SitemapIndex | Kind::Feed);
@@ -518,5 +527,26 @@ proptest! {
         let body: Vec<u8> = pieces.into_iter().flat_map(|piece| PIECES[piece]).copied().collect();
         check_bounds(TYPES[kind], &body, &Limits::default());
         check_bounds(TYPES[kind], &body, &small_limits());
+    }
+}
+
+#[test]
+fn without_its_text_a_page_is_the_same() {
+    for body in
+        ["<title>T</title><p>a &amp; b<a href=x>c &lt; d <img alt=e></a>", "<a href=y>", "x"]
+    {
+        for content_type in ["text/html", "text/plain", "application/xhtml+xml"] {
+            let input = Input {
+                url: &url(),
+                content_type: Some(content_type),
+                body: body.as_bytes(),
+                text: true,
+            };
+            let whole = parse(&input, &Limits::default());
+            let bare = parse(&Input { text: false, ..input }, &Limits::default());
+            assert_eq!(bare.text, "");
+            assert_eq!((&bare.title, &bare.notes), (&whole.title, &whole.notes));
+            assert_eq!(bare.links().collect::<Vec<_>>(), whole.links().collect::<Vec<_>>());
+        }
     }
 }

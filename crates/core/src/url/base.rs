@@ -78,7 +78,13 @@ impl<'a> Base<'a> {
         let end = memchr::memchr2(b'/', b'?', &link.as_bytes()[host..]);
         let end = end.map_or(link.len(), |end| host + end);
         let (origin, rest) = link.split_at(end);
-        let host_end = u32::try_from(end).ok().filter(|_| is_plain_name(&link[host..end]))?;
+        let (name, port) = match origin[host..].split_once(':') {
+            Some((name, port)) => (name, Some(port)),
+            None => (&origin[host..], None),
+        };
+        let is_plain = (is_plain_name(name) || is_plain_address(name))
+            && port.is_none_or(|port| is_plain_port(port, &origin[..host]));
+        let host_end = u32::try_from(host + name.len()).ok().filter(|_| is_plain)?;
         self.plain(origin, host_end, rest)
     }
 
@@ -201,6 +207,29 @@ fn is_plain_name(name: &str) -> bool {
         && name.bytes().all(|byte| stays(byte, NAME))
         && name.split('.').all(is_label)
         && last.starts_with(|c: char| c.is_ascii_lowercase())
+}
+
+/// Whether a host is an IPv4 address that stays as it is.
+fn is_plain_address(host: &str) -> bool {
+    let mut parts = 0;
+    let all = host.split('.').all(|part| {
+        parts += 1;
+        is_plain_number(part, 255)
+    });
+    all && parts == 4
+}
+
+/// Whether a port stays as it is: a number that is not the scheme's own.
+fn is_plain_port(port: &str, scheme: &str) -> bool {
+    let own = if scheme.starts_with("https") { "443" } else { "80" };
+    port != own && is_plain_number(port, 65_535)
+}
+
+/// Whether a text is a number as it is commonly written, up to a greatest one.
+fn is_plain_number(text: &str, max: u32) -> bool {
+    let leads = text.len() == 1 || !text.starts_with('0');
+    let is_number = text.len() <= 5 && text.bytes().all(|byte| byte.is_ascii_digit());
+    leads && is_number && text.parse().is_ok_and(|number: u32| number <= max)
 }
 
 /// A set of letters and whatever else names begin with.

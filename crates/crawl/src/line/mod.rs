@@ -54,6 +54,8 @@ pub struct Line {
     pub meter: Meter,
     /// The library user's handler.
     pub handler: Option<PageHandler>,
+    /// Whether a sink or the handler reads the text of pages.
+    pub reads_text: bool,
     /// Product token, for robots directives.
     pub agent: String,
     /// Whether nofollow is obeyed.
@@ -166,6 +168,7 @@ impl Line {
             url: &lease.url().to_url(),
             content_type: fetched.content_type(),
             body: unpacked.as_deref().unwrap_or(&decoded.bytes),
+            text: self.reads_text,
         };
         let parse = if is_sitemap { parse_sitemap } else { parse };
         (parse(&input, &self.limits), decoded.note)

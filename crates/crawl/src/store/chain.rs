@@ -50,6 +50,11 @@ impl Chain {
         self.encoders.clone()
     }
 
+    /// Whether a sink reads the text of pages.
+    pub fn reads_text(&self) -> bool {
+        self.sinks.iter().any(|sink| sink.reads_text())
+    }
+
     /// Writes one visit to every sink, in order, and says where it was kept. `encoded` is what
     /// [`Encoders::encode_all`] made of the same visit.
     pub fn write_all(&mut self, visit: &Visit, encoded: Vec<Encoded>) -> Result<Kept> {

@@ -42,6 +42,10 @@ impl Sink for CrawlLogSink {
         Arc::new(|visit| open_line(visit).into())
     }
 
+    fn reads_text(&self) -> bool {
+        false
+    }
+
     fn write(&mut self, _: &Visit, encoded: Encoded, kept: &mut Kept) -> Result<()> {
         let mut line = encoded.bytes;
         if let Some(place) = &kept.warc {

@@ -30,6 +30,11 @@ impl<'a> LinkFact<'a> {
     pub fn new(to: &'a str, via: Via) -> Self {
         Self { to, via, text: "", rel: "", verdict: PASSED }
     }
+
+    /// Whether a filter said no.
+    pub fn is_rejected(&self) -> bool {
+        self.verdict != PASSED
+    }
 }
 
 /// All links of an answer, in the order in which they were found.
@@ -59,7 +64,7 @@ impl LinkFacts {
 
     /// Adds a link.
     pub fn push(&mut self, link: LinkFact<'_>) {
-        let rejected = if link.verdict == PASSED { "" } else { link.verdict };
+        let rejected = if link.is_rejected() { link.verdict } else { "" };
         let [to, text, rel, verdict] = [link.to, link.text, link.rel, rejected].map(|piece| {
             self.texts.push_str(piece);
             self.texts.len()

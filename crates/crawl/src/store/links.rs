@@ -1,48 +1,61 @@
-//! `links/links.jsonl.gz`: every link of every page, and what became of it (step 11).
+//! `links/links.jsonl.zst`: every link of every page, and what became of it (step 11).
 //!
-//! One JSON line per page that has links. Lines are collected and become one gzip member at each sync,
-//! or when enough of them came together: pages of one site share most of their links, so that a member
-//! per page would take half as much space again. A file of whole members can be read at any time.
+//! One JSON line per page that has links. Lines are collected and become one zstd frame at each sync,
+//! or when enough of them came together: pages of one site share most of their links, so that a frame
+//! per page would take half as much space again. A file of whole frames can be read at any time.
+//!
+//! The archive is gzip because its readers expect that. Nobody expects anything of this file, and zstd
+//! packs it in a third of the time and to three quarters of the size.
 
 use std::sync::Arc;
 
+use zstd::bulk::Compressor;
+use zstd::zstd_safe::compress_bound;
+
 use super::appender::Appender;
 use super::durable;
-use super::gzip::{Effort, append_member};
 use super::json::Object;
 use super::link_facts::LinkFact;
 use super::plan::StorePlan;
 use super::sink::{Encoded, Encoder, Flushed, Kept, Position, Sink};
 use super::visit::Visit;
-use crate::Result;
+use crate::{Error, Result};
 
 /// About what a link takes.
 const LINK_BYTES: usize = 128;
+/// The higher ones cost more than they save.
+const LEVEL: i32 = 1;
 
-/// Writes `links/links.jsonl.gz` of a crawl directory.
+/// Writes `links/links.jsonl.zst` of a crawl directory.
 pub struct LinksSink {
     plan: Arc<StorePlan>,
-    /// Lines of the next member.
+    /// Lines of the next frame.
     lines: Vec<u8>,
+    packer: Compressor<'static>,
+    /// Room for a frame.
+    frame: Vec<u8>,
     out: Appender,
 }
 
 impl LinksSink {
     /// The link log of this crawl.
-    pub fn new(plan: Arc<StorePlan>) -> Self {
-        let path = plan.dir.join("links").join("links.jsonl.gz");
+    pub fn new(plan: Arc<StorePlan>) -> Result<Self> {
+        let path = plan.dir.join("links").join("links.jsonl.zst");
+        let packer = Compressor::new(LEVEL).map_err(Error::io(&path))?;
         let out = Appender::new(path, plan.limits.sink_buffer_bytes_max);
-        Self { plan, lines: Vec::new(), out }
+        Ok(Self { plan, lines: Vec::new(), packer, frame: Vec::new(), out })
     }
 
     fn pack(&mut self) -> Result<()> {
         if self.lines.is_empty() {
             return Ok(());
         }
-        let mut member = Vec::new();
-        append_member(&self.lines, Effort::Packed, &mut member);
+        self.frame.clear();
+        self.frame.reserve(compress_bound(self.lines.len()));
+        let packed = self.packer.compress_to_buffer(&self.lines, &mut self.frame);
+        packed.map_err(Error::io(self.out.path()))?;
         self.lines.clear();
-        self.out.append(&member).map(drop)
+        self.out.append(&self.frame).map(drop)
     }
 }
 
@@ -53,6 +66,10 @@ impl Sink for LinksSink {
 
     fn encoder(&self) -> Encoder {
         Arc::new(|visit| links_line(visit).unwrap_or_default().into())
+    }
+
+    fn reads_text(&self) -> bool {
+        false
     }
 
     fn write(&mut self, _: &Visit, encoded: Encoded, _: &mut Kept) -> Result<()> {
@@ -100,6 +117,8 @@ fn push_link(line: &mut Vec<u8>, fact: LinkFact<'_>) {
     link.text("via", fact.via.word());
     link.text_if_any("text", fact.text);
     link.text_if_any("rel", fact.rel);
-    link.text("verdict", fact.verdict);
+    if fact.is_rejected() {
+        link.text("verdict", fact.verdict);
+    }
     link.close();
 }

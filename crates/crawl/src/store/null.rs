@@ -19,6 +19,10 @@ impl Sink for NullSink {
         nothing_to_encode()
     }
 
+    fn reads_text(&self) -> bool {
+        false
+    }
+
     fn write(&mut self, _: &Visit, _: Encoded, _: &mut Kept) -> Result<()> {
         Ok(())
     }

@@ -21,14 +21,16 @@ const LINE_BYTES: usize = 512;
 /// Writes `pages/pages.jsonl` of a crawl directory.
 pub struct PagesSink {
     plan: Arc<StorePlan>,
+    /// Whether each page comes with its text.
+    text: bool,
     out: Appender,
 }
 
 impl PagesSink {
-    /// The page list of this crawl.
-    pub fn new(plan: Arc<StorePlan>) -> Self {
+    /// The page list of this crawl, with the pages' texts or without.
+    pub fn new(plan: Arc<StorePlan>, text: bool) -> Self {
         let path = plan.dir.join("pages").join("pages.jsonl");
-        Self { out: Appender::new(path, plan.limits.sink_buffer_bytes_max), plan }
+        Self { out: Appender::new(path, plan.limits.sink_buffer_bytes_max), plan, text }
     }
 
     fn header(&self) -> String {
@@ -43,7 +45,12 @@ impl Sink for PagesSink {
     }
 
     fn encoder(&self) -> Encoder {
-        Arc::new(|visit| page_line(visit).unwrap_or_default().into())
+        let text = self.text;
+        Arc::new(move |visit| page_line(visit, text).unwrap_or_default().into())
+    }
+
+    fn reads_text(&self) -> bool {
+        self.text
     }
 
     fn write(&mut self, _: &Visit, encoded: Encoded, _: &mut Kept) -> Result<()> {
@@ -69,20 +76,20 @@ impl Sink for PagesSink {
 }
 
 /// The line of an HTML page that was there.
-fn page_line(visit: &Visit) -> Option<Vec<u8>> {
+fn page_line(visit: &Visit, text: bool) -> Option<Vec<u8>> {
     let page = visit.page.as_ref().filter(|page| page.is_html())?;
     if visit.outcome != (Outcome::Fetched { status: 200 }) {
         return None;
     }
     let size = visit.exchange.as_ref().map_or(0, |exchange| exchange.payload().len());
-    let escapes = page.text.len() / 8;
-    let mut line = Vec::with_capacity(page.text.len() + escapes + LINE_BYTES);
+    let text = if text { page.text.as_str() } else { "" };
+    let mut line = Vec::with_capacity(text.len() + text.len() / 8 + LINE_BYTES);
     let mut object = Object::open(&mut line);
     object.text("id", &format!("{}-{}", visit.url.fingerprint(), visit.at.0));
     object.text("url", visit.url.as_str());
     object.text("ts", &visit.at.to_string());
     object.text("title", &page.title);
-    object.text("text", &page.text);
+    object.text_if_any("text", text);
     object.text_if_any("lang", &page.lang);
     object.number("size", size as u64);
     object.number("status", 200);

@@ -1,7 +1,7 @@
 //! Visits for the tests of the sinks: every shape of answer that an archive has to hold.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::Result;
 pub fn all_sinks(plan: &Arc<StorePlan>) -> Result<Vec<Box<dyn Sink>>> {
     Ok(vec![
         Box::new(WarcSink::new(plan.clone())?),
-        Box::new(PagesSink::new(plan.clone())),
-        Box::new(LinksSink::new(plan.clone())),
+        Box::new(PagesSink::new(plan.clone(), true)),
+        Box::new(LinksSink::new(plan.clone())?),
         Box::new(CrawlLogSink::new(plan.clone())),
     ])
 }
@@ -213,11 +213,9 @@ pub fn keep(chain: &mut Chain, visit: &Visit) -> Kept {
     chain.write_all(visit, encoded).unwrap()
 }
 
-/// The lines of a gzip file.
-pub fn gunzip(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    flate2::read::MultiGzDecoder::new(bytes).read_to_string(&mut text).unwrap();
-    text
+/// What zstd frames hold.
+pub fn unzstd(bytes: &[u8]) -> String {
+    String::from_utf8(zstd::decode_all(bytes).unwrap()).unwrap()
 }
 
 /// All files below a directory, by relative path.

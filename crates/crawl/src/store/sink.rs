@@ -30,6 +30,11 @@ pub trait Sink: Send {
     /// The half that workers share.
     fn encoder(&self) -> Encoder;
 
+    /// Whether it reads the text of pages. Where nobody does, pages are read for their links alone.
+    fn reads_text(&self) -> bool {
+        true
+    }
+
     /// Takes a visit and what the encoder made of it. `kept` tells where earlier sinks of the chain put
     /// the visit, and is added to.
     fn write(&mut self, visit: &Visit, encoded: Encoded, kept: &mut Kept) -> Result<()>;

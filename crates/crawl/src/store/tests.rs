@@ -58,6 +58,17 @@ fn pages_are_listed_as_wacz_has_them() {
 }
 
 #[test]
+fn a_page_comes_with_its_text_only_if_that_was_asked_for() {
+    let (dir, visit) = (temp_dir(), page("http://example.org/page", "A page"));
+    let plan = plan(dir.path(), Limits::default());
+    for text in [false, true] {
+        let sink = PagesSink::new(plan.clone(), text);
+        let line = lines(&(sink.encoder())(&visit).bytes).remove(0);
+        assert_eq!((line.get("text").is_some(), sink.reads_text()), (text, text));
+    }
+}
+
+#[test]
 fn a_page_that_came_with_an_error_is_not_listed() {
     let dir = temp_dir();
     let mut missing = page("http://example.org/gone", "Not found");
@@ -75,7 +86,7 @@ fn links_are_kept_with_their_verdicts() {
         "at": visit.at.to_string(),
         "links": [{"to": "http://example.org/x", "via": "anchor", "text": "x", "verdict": "new"}],
     });
-    assert_eq!(lines(gunzip(&files["links/links.jsonl.gz"]).as_bytes()), [expected]);
+    assert_eq!(lines(unzstd(&files["links/links.jsonl.zst"]).as_bytes()), [expected]);
 }
 
 #[test]
@@ -190,7 +201,7 @@ fn tell(dir: &Path) -> Told {
             assert_eq!(places[&place].as_deref(), line["url"].as_str());
         }
     }
-    let links = gunzip(&files["links/links.jsonl.gz"]);
+    let links = unzstd(&files["links/links.jsonl.zst"]);
     Told { records, index, pages: lines(&files["pages/pages.jsonl"]), links, log }
 }
 

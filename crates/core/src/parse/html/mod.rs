@@ -80,8 +80,7 @@ impl<'i, 'l> Reader<'i, 'l> {
             limits,
             page,
             finder: Finder::new(limits),
-            // More than half of a page's bytes are rarely text.
-            text: Prose::new(limits.page_text_bytes_max).with_room(input.body.len() / 2),
+            text: text(input, limits),
             title: Title::NotYet,
             has_base: false,
             anchor: None,
@@ -153,8 +152,13 @@ impl<'i, 'l> Reader<'i, 'l> {
             self.anchor_text.space();
             return;
         }
+        if !self.input.text && self.anchor.is_none() {
+            return;
+        }
         let words = decoded(text, &mut self.buffer);
-        self.text.words(words);
+        if self.input.text {
+            self.text.words(words);
+        }
         if self.anchor.is_some() {
             self.anchor_text.words(words);
         }
@@ -262,6 +266,12 @@ impl<'i, 'l> Reader<'i, 'l> {
         }
         Some(prose.into_string()).filter(|text| !text.is_empty())
     }
+}
+
+/// Room for the text, if it is wanted. More than half of a page's bytes are rarely text.
+fn text(input: &Input<'_>, limits: &Limits) -> Prose {
+    let room = if input.text { input.body.len() / 2 } else { 0 };
+    Prose::new(limits.page_text_bytes_max).with_room(room)
 }
 
 /// The text with its references decoded, borrowed where there are none.

@@ -43,7 +43,7 @@ fn facts_of_scanner(url: &Url, source: &str) -> Facts {
         ..Limits::default()
     };
     let content_type = Some("text/html; charset=utf-8");
-    let page = parse(&Input { url, content_type, body: source.as_bytes() }, &limits);
+    let page = parse(&Input { url, content_type, body: source.as_bytes(), text: true }, &limits);
     let links = page.links().map(|link| (link.via, link.target.to_owned())).collect();
     Facts { links, title: page.title, base: page.base, lang: page.lang }
 }

@@ -179,7 +179,7 @@ fn page(source: &str) -> Page {
 fn page_within(source: &str, limits: &Limits) -> Page {
     let url = Url::parse("http://h/dir/page").unwrap();
     let content_type = Some("text/html; charset=utf-8");
-    parse(&Input { url: &url, content_type, body: source.as_bytes() }, limits)
+    parse(&Input { url: &url, content_type, body: source.as_bytes(), text: true }, limits)
 }
 
 fn links(source: &str) -> Vec<(Via, String)> {
@@ -338,7 +338,12 @@ fn xhtml_is_read_as_such() {
     let source = "<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml' xml:lang='fr'>\
                   <head><script src='s'/><title>t</title></head><body><a href='x'/><![CDATA[<b>]]></body></html>";
     for content_type in ["application/xhtml+xml", "text/xml"] {
-        let input = Input { url: &url, content_type: Some(content_type), body: source.as_bytes() };
+        let input = Input {
+            url: &url,
+            content_type: Some(content_type),
+            body: source.as_bytes(),
+            text: true,
+        };
         let page = parse(&input, &Limits::default());
         assert_eq!(page.link_count(), 2, "{content_type}");
         assert_eq!(page.title.as_deref(), Some("t"));

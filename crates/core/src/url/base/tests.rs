@@ -53,7 +53,9 @@ const LINKS: &[&str] = &[
     "http://a..b/", "http://.a/", "http://a./", "http://-a-.b/", "http://a.1/", "http://1.2.3.4/",
     "http://1.2.3/", "http://0x7f.1/", "http://a.0x1/", "http://a.b1/", "http://a.1b/",
     "http://xn--bcher-kva.example/", "http://xn--a/", "http://ab--c.example/", "http://a_b.c/",
-    "http://h:80/", "http://h:8080/", "http://u@h/", "http://h%41/", "http://[::1]/",
+    "http://h:80/", "http://h:8080/", "https://h:80/", "https://h:443/", "http://h:/", "http://h:080/",
+    "http://h:0/", "http://h:65535/", "http://h:65536/", "http://h:1:2/", "http://h:8a/", "http://h:+1/",
+    "http://1.2.3.4:81/a", "http://1.2.3.256/", "http://01.2.3.4/", "http://0.0.0.0:9/", "http://1.2.3.4.5/", "http://u@h/", "http://h%41/", "http://[::1]/",
     "http://ü.example/", "mailto:a@b", "javascript:void(0)", "data:,x", "tel:1", "ftp://h/",
     "//example.org/a",
 ];
@@ -94,6 +96,8 @@ fn most_links_take_the_short_way() {
         "x.html#top",
         "https://example.org/",
         "https://other.example",
+        "http://other.example:8080/x",
+        "http://127.0.0.1:8080/x",
         "#",
         "/%C3%A9",
     ] {
@@ -104,7 +108,7 @@ fn most_links_take_the_short_way() {
 proptest! {
     #[test]
     fn any_text_comes_out_the_same_both_ways(
-        text in "((https?:)?//?[a-z0-9.-]{0,9}(:80)?)?([/a-cA-C0-9.?&=%#;:@'^|\\\\ \\tü_~+-]|%[0-9A-Fa-f]{2}|utm_|\\.\\./){0,12}",
+        text in "((https?:)?//?[a-z0-9.-]{0,9}(:[0-9]{0,5})?)?([/a-cA-C0-9.?&=%#;:@'^|\\\\ \\tü_~+-]|%[0-9A-Fa-f]{2}|utm_|\\.\\./){0,12}",
         base in proptest::sample::select(BASES),
     ) {
         assert_short_way_is_right(&text, &Url::parse(base).unwrap(), &UrlRules::default());

@@ -192,3 +192,23 @@ fn layers_that_are_cut_still_come_off() {
     assert!(plain.starts_with(&decoded.bytes) && !decoded.bytes.is_empty());
     assert_eq!(decoded.note, End::Broken.note());
 }
+
+#[test]
+fn gzip_members_behind_each_other_are_one_body() {
+    let one = text(100);
+    let mut payload = encoded("gzip", &one);
+    payload.extend(encoded("gzip", &one));
+    assert_eq!(*decode_as(&payload, &["gzip"]).bytes, one.repeat(2));
+}
+
+#[test]
+fn a_gzip_body_whose_length_lies_is_read_all_the_same() {
+    let plain = text(100);
+    let whole = encoded("gzip", &plain);
+    for lie in [0, 7, plain.len() as u32 + 1, u32::MAX] {
+        let mut payload = whole.clone();
+        let end = payload.len();
+        payload[end - 4..].copy_from_slice(&lie.to_le_bytes());
+        assert_eq!(*decode_as(&payload, &["gzip"]).bytes, plain, "{lie}");
+    }
+}

@@ -107,6 +107,10 @@ impl Sink for WarcSink {
         Arc::new(record::encode)
     }
 
+    fn reads_text(&self) -> bool {
+        false
+    }
+
     fn write(&mut self, visit: &Visit, encoded: Encoded, kept: &mut Kept) -> Result<()> {
         let Some(&record_bytes) = encoded.parts.first() else {
             return Ok(());
