@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use larm_core::Outcome;
+use larm_core::{Outcome, Via};
 use larm_crawl::explain::{Explanation, Stand};
 use larm_crawl::frontier::PageRow;
 use serde::{Deserialize, Serialize};
@@ -169,11 +169,17 @@ struct LinksLine {
 #[derive(Deserialize)]
 struct LinkLine {
     to: String,
+    #[serde(default = "anchor")]
     via: String,
     #[serde(default)]
     text: String,
     #[serde(default = "passed")]
     verdict: String,
+}
+
+/// How a link was found of which nothing is said.
+fn anchor() -> String {
+    Via::Anchor.word().to_owned()
 }
 
 /// What is said of a link that no filter rejected: nothing.

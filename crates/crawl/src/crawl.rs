@@ -21,6 +21,7 @@ use crate::files;
 use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedFrontier};
 use crate::handle::{Handle, Shared};
 use crate::housekeeping::Housekeeper;
+use crate::known::Known;
 use crate::line::{Line, PageHandler};
 use crate::places::{Meter, Places};
 use crate::plan::Plan;
@@ -170,7 +171,7 @@ impl Assembly {
         });
         let (jobs, inbox) = mpsc::channel(channel_places(&self.limits));
         let line = self.line(&shared, &chain, jobs)?;
-        let writer = self.writer(&shared, chain, inbox);
+        let writer = self.writer(&shared, chain, inbox, line.known.clone());
         let (commands, received) = mpsc::channel(16);
         let mut engine = self.engine(&shared, line, received, places)?;
         for (key, value) in settings {
@@ -232,6 +233,7 @@ impl Assembly {
         Ok(Arc::new(Line {
             frontier: shared.frontier.clone(),
             rules: shared.rules.clone(),
+            known: Arc::default(),
             robots: RobotsCache::new(&plan.agent, plan.obey_robots, self.limits.clone()),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve),
             fetcher,
@@ -248,9 +250,15 @@ impl Assembly {
         }))
     }
 
-    fn writer(&self, shared: &Arc<Shared>, chain: Chain, inbox: mpsc::Receiver<Job>) -> Writer {
+    fn writer(
+        &self,
+        shared: &Arc<Shared>,
+        chain: Chain,
+        inbox: mpsc::Receiver<Job>,
+        known: Arc<Known>,
+    ) -> Writer {
         let (frontier, wake) = (shared.frontier.clone(), shared.wake.clone());
-        Writer::new(chain, frontier, inbox, wake, self.limits.clone(), self.clock)
+        Writer::new(chain, frontier, inbox, known, wake, self.limits.clone(), self.clock)
     }
 
     fn engine(

@@ -25,6 +25,7 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::fetch::Reservation;
 use crate::frontier::{Fate, Lease, Sealed, Settlement, SharedFrontier, Written};
+use crate::known::Known;
 use crate::store::{Chain, Encoded, FlushedChain, Visit};
 
 /// Jobs that are settled at a time, with one hold of the frontier.
@@ -47,6 +48,7 @@ pub struct Writer {
     chain: Chain,
     frontier: SharedFrontier,
     inbox: mpsc::Receiver<Job>,
+    known: Arc<Known>,
     wake: Arc<Notify>,
     limits: Arc<Limits>,
     clock: Clock,
@@ -61,12 +63,13 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A writer for these sinks, which settles in `frontier` what comes from `inbox`, and wakes the
-    /// engine after that.
+    /// A writer for these sinks, which settles in `frontier` what comes from `inbox`, notes in `known`
+    /// what was offered, and wakes the engine after that.
     pub fn new(
         chain: Chain,
         frontier: SharedFrontier,
         inbox: mpsc::Receiver<Job>,
+        known: Arc<Known>,
         wake: Arc<Notify>,
         limits: Arc<Limits>,
         clock: Clock,
@@ -76,6 +79,7 @@ impl Writer {
             chain,
             frontier,
             inbox,
+            known,
             wake,
             limits,
             clock,
@@ -131,7 +135,10 @@ impl Writer {
         let written: Vec<(Lease, Settlement)> = written.collect::<Result<_>>()?;
         let mut frontier = self.frontier.hold()?;
         for (lease, settlement) in written {
+            let offered: Vec<_> =
+                settlement.offers.iter().map(|offer| offer.url.fingerprint()).collect();
             frontier.settle(lease, settlement)?;
+            offered.into_iter().for_each(|url| self.known.remember(url));
         }
         drop(frontier);
         self.wake.notify_one();

@@ -37,13 +37,14 @@ impl JudgedLinks {
     /// Adds what the page says of a link, and what became of it.
     fn add(&mut self, said: LinkFact<'_>, judged: Judged) {
         match judged {
-            Ok(candidate) => {
+            Judged::Known(url) => self.facts.push(LinkFact { to: url.as_str(), ..said }),
+            Judged::Passed(candidate) => {
                 self.facts.push(LinkFact { to: candidate.url.as_str(), ..said });
                 if self.offered.insert(candidate.url.fingerprint()) {
                     self.candidates.push(candidate);
                 }
             }
-            Err(Rejected { url, reason }) => {
+            Judged::Rejected { url, reason } => {
                 let to = url.as_ref().map_or(said.to, CrawlUrl::as_str);
                 self.facts.push(LinkFact { to, verdict: &reason.to_string(), ..said });
                 *self.rejected.entry(reason.filter).or_default() += 1;
@@ -52,19 +53,23 @@ impl JudgedLinks {
     }
 }
 
-/// A link that may be offered, or why not.
-type Judged = Result<Candidate, Rejected>;
-
-/// A link that may not be offered.
-struct Rejected {
-    /// Where it leads, if that is a URL.
-    url: Option<CrawlUrl>,
-    reason: Reason,
+/// What is to become of a link.
+enum Judged {
+    /// It leads to what was offered a moment ago. Whoever offers it again learns nothing new.
+    Known(CrawlUrl),
+    /// It may be offered.
+    Passed(Candidate),
+    /// It may not.
+    Rejected {
+        /// Where it leads, if that is a URL.
+        url: Option<CrawlUrl>,
+        reason: Reason,
+    },
 }
 
-impl From<UrlError> for Rejected {
+impl From<UrlError> for Judged {
     fn from(error: UrlError) -> Self {
-        Self { url: None, reason: Reason::new(error.word(), error.to_string()) }
+        Self::Rejected { url: None, reason: Reason::new(error.word(), error.to_string()) }
     }
 }
 
@@ -112,11 +117,17 @@ impl Line {
 
     fn judge_link(&self, found_on: &FoundOn<'_>, link: &LinkRef<'_>) -> Judged {
         let FoundOn { lease, base, rules, .. } = found_on;
-        let url = base.link(link.target)?;
+        let url = match base.link(link.target) {
+            Ok(url) => url,
+            Err(error) => return error.into(),
+        };
         let nesting = nesting_of(lease.item(), link.via);
         let unfollowed = self.unfollowed(found_on, link);
         if let Some(reason) = unfollowed.or_else(|| self.too_nested(nesting)) {
-            return Err(Rejected { url: Some(url), reason });
+            return Judged::Rejected { url: Some(url), reason };
+        }
+        if self.known.holds(url.fingerprint()) {
+            return Judged::Known(url);
         }
         let candidate = Candidate {
             depth: depth_of(lease.item(), link.via),
@@ -158,7 +169,7 @@ impl Line {
             .and_then(|url| url::canonicalise(url, self.rules.read().url_rules()));
         let target = match target {
             Ok(target) => target,
-            Err(error) => return Ok((said, Err(error.into()))),
+            Err(error) => return Ok((said, error.into())),
         };
         let other_name = target.host() != lease.url().host();
         if other_name && self.is_seed_chain(item) && target.site() == lease.url().site() {
@@ -210,7 +221,10 @@ impl Line {
                 redirects: 0,
                 errand: Errand::Sitemap,
             };
-            judge(&rules, candidate, Some(&robots)).ok()
+            match judge(&rules, candidate, Some(&robots)) {
+                Judged::Passed(candidate) => Some(candidate),
+                _ => None,
+            }
         });
         candidates.collect()
     }
@@ -241,8 +255,8 @@ fn judge(rules: &Rules, candidate: Candidate, from: Option<&CrawlUrl>) -> Judged
         redirects: u32::from(candidate.redirects),
     });
     match verdict {
-        Verdict::Pass => Ok(candidate),
-        Verdict::Reject(reason) => Err(Rejected { url: Some(candidate.url), reason }),
+        Verdict::Pass => Judged::Passed(candidate),
+        Verdict::Reject(reason) => Judged::Rejected { url: Some(candidate.url), reason },
     }
 }
 

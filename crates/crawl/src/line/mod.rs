@@ -21,6 +21,7 @@ use crate::clock::Clock;
 use crate::error::Result;
 use crate::fetch::{BoxFuture, Fetch, Fetched, Guard, Truncated, gunzip};
 use crate::frontier::{Errand, Frontier, Lease, SharedFrontier};
+use crate::known::Known;
 use crate::places::Meter;
 use crate::robots::{Answer, Permit, RobotsCache};
 use crate::rules::SharedRules;
@@ -38,6 +39,8 @@ pub struct Line {
     pub frontier: SharedFrontier,
     /// The filters in force.
     pub rules: SharedRules,
+    /// What need not be offered again.
+    pub known: Arc<Known>,
     /// The only maker of permits.
     pub robots: RobotsCache,
     /// Which addresses may be reached.

@@ -5,7 +5,7 @@
 //! an escape, and nothing is put together twice.
 
 /// Bytes that are looked at together.
-const PIECE: usize = 32;
+const PIECE: usize = 16;
 
 /// An object that is being written.
 pub struct Object<'a> {
@@ -96,11 +96,18 @@ pub fn push_string(out: &mut Vec<u8>, text: &str) {
 
 /// The first byte that needs an escape.
 fn first_odd(bytes: &[u8]) -> Option<usize> {
-    // Looking at all bytes of a piece and only then asking lets the compiler look at many at a time.
-    let (pieces, _) = bytes.as_chunks::<PIECE>();
-    let plain = |piece: &&[u8; PIECE]| !piece.iter().fold(false, |any, &b| any | needs_escape(b));
-    let passed = PIECE * pieces.iter().take_while(plain).count();
+    let (pieces, _) = bytes.as_chunks();
+    let passed = PIECE * pieces.iter().take_while(|piece| is_plain(piece)).count();
+    // What is left is looked at together with some of the bytes before it.
+    if bytes.len() - passed < PIECE && bytes.last_chunk().is_some_and(is_plain) {
+        return None;
+    }
     bytes[passed..].iter().position(|&byte| needs_escape(byte)).map(|at| passed + at)
+}
+
+/// Looking at all bytes of a piece and only then asking lets the compiler look at many at a time.
+fn is_plain(piece: &[u8; PIECE]) -> bool {
+    !piece.iter().fold(false, |any, &byte| any | needs_escape(byte))
 }
 
 fn needs_escape(byte: u8) -> bool {

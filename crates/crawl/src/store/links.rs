@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use larm_core::via::Via;
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::compress_bound;
 
@@ -114,7 +115,9 @@ fn links_line(visit: &Visit) -> Option<Vec<u8>> {
 fn push_link(line: &mut Vec<u8>, fact: LinkFact<'_>) {
     let mut link = Object::open(line);
     link.text("to", fact.to);
-    link.text("via", fact.via.word());
+    if fact.via != Via::Anchor {
+        link.text("via", fact.via.word());
+    }
     link.text_if_any("text", fact.text);
     link.text_if_any("rel", fact.rel);
     if fact.is_rejected() {

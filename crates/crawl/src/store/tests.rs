@@ -84,7 +84,7 @@ fn links_are_kept_with_their_verdicts() {
     let expected = json!({
         "from": "http://example.org/page",
         "at": visit.at.to_string(),
-        "links": [{"to": "http://example.org/x", "via": "anchor", "text": "x", "verdict": "new"}],
+        "links": [{"to": "http://example.org/x", "text": "x", "verdict": "new"}],
     });
     assert_eq!(lines(unzstd(&files["links/links.jsonl.zst"]).as_bytes()), [expected]);
 }

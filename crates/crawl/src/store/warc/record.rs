@@ -218,10 +218,9 @@ impl Fields {
     fn add(&mut self, name: &str, value: &str) {
         self.0.extend_from_slice(name.as_bytes());
         self.0.extend_from_slice(b": ");
-        let plain = |byte: u8| {
-            if byte < b' ' || byte == 0x7f { b' ' } else { byte }
-        };
-        self.0.extend(value.bytes().map(plain));
+        let begin = self.0.len();
+        self.0.extend_from_slice(value.as_bytes());
+        self.0[begin..].iter_mut().filter(|byte| byte.is_ascii_control()).for_each(|c| *c = b' ');
         self.0.extend_from_slice(b"\r\n");
     }
 
