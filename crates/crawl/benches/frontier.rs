@@ -31,12 +31,16 @@ use larm_crawl::frontier::{
 };
 use larm_crawl::store::WarcRef;
 
+/// As in the program: what is measured is what it would take there.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Links of a page.
 const PAGE_LINKS: u64 = 70;
 /// URLs among which links repeat from page to page.
 const NEAR_URLS: u64 = 20_000;
 /// Pages that are made before their offers are timed.
-const BATCH_PAGES: u64 = 100;
+const BATCH_PAGES: u64 = 16;
 
 fn main() -> larm_crawl::Result<()> {
     let args = Args::read();

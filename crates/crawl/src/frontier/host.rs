@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::item::{Item, Place};
 use super::pack::{self, Packed};
 use super::queue::{BlockId, Queue, QueueRow, Taken};
+use super::shelf::ShelfId;
 
 /// What a host takes in memory beside its queues, roughly.
 pub const HOST_BYTES: u64 = 1_000;
@@ -112,7 +113,7 @@ pub struct Host {
     pub answered: u64,
     /// All that arrived for it before this number is in its queues.
     pub arrived: u64,
-    /// What came with its partition's arrivals, and has not been held against the maxima yet.
+    /// What came with its shelf's arrivals, and has not been held against the maxima yet.
     pub unchecked: Vec<Place>,
     /// Changed since the last checkpoint.
     pub changed: bool,
@@ -135,6 +136,11 @@ impl Host {
             unchecked: Vec::new(),
             changed: true,
         }
+    }
+
+    /// Where it lies when it is not in memory.
+    pub fn shelf(&self) -> ShelfId {
+        ShelfId::of(self.partition, self.key)
     }
 
     /// Takes a packed URL into the queue of its origin.

@@ -22,6 +22,7 @@ mod memory;
 #[cfg(test)]
 mod model_tests;
 mod pack;
+mod piles;
 mod queue;
 mod record;
 mod row;

@@ -1,11 +1,9 @@
-//! The key-value store: page table, hosts, arrivals, blocks, digests, robots, and the log position they
-//! contain.
+//! The key-value store: page table, hosts, blocks, digests, robots, and the log position they contain.
 //!
 //! Written by checkpoints only, in one sorted batch that is synced before the log is cut. Every key of
-//! the first four begins with its partition, so that a partition can be read and moved as a range.
+//! the first three begins with its partition, so that a partition can be read and moved as a range.
 
 use std::fs;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,9 +16,10 @@ use serde::{Deserialize, Serialize};
 
 use super::host::HostRow;
 use super::log::LogPosition;
+use super::piles::PileName;
 use super::queue::BlockId;
 use super::row::{PageRow, RobotsRow, Totals};
-use super::shelf::ShelfRow;
+use super::shelf::{ShelfId, ShelfRow};
 use super::sieve::RunName;
 use crate::error::{Error, Result};
 use crate::store::{Position, SameAs, durable};
@@ -45,14 +44,16 @@ pub struct Meta {
     pub position: LogPosition,
     /// Runs of the seen set.
     pub runs: Vec<RunName>,
+    /// Piles of arrivals.
+    pub piles: Vec<PileName>,
     /// How far each sink had come.
     pub positions: Vec<(String, Position)>,
     /// Next number of an offer.
     pub next_seq: u64,
     /// URLs waiting.
     pub waiting: u64,
-    /// What lies in each partition; left out are those with nothing.
-    pub shelves: Vec<(u16, ShelfRow)>,
+    /// What lies on each shelf; left out are those with nothing.
+    pub shelves: Vec<(ShelfId, ShelfRow)>,
     /// Counts so far.
     pub totals: Totals,
     /// Settings changed while running, the last of each.
@@ -89,7 +90,6 @@ pub struct Store {
     database: Database,
     meta: Keyspace,
     hosts: Keyspace,
-    arrivals: Keyspace,
     blocks: Keyspace,
     pages: Keyspace,
     digests: Keyspace,
@@ -132,7 +132,6 @@ impl Store {
             path: path.to_owned(),
             meta: keyspace("meta")?,
             hosts: keyspace("hosts")?,
-            arrivals: lists("arrivals")?,
             blocks: lists("blocks")?,
             pages: keyspace("pages")?,
             digests: keyspace("digests")?,
@@ -157,26 +156,16 @@ impl Store {
         self.hosts.iter().map(|guard| self.host_row(guard))
     }
 
-    /// The hosts of a partition, one at a time, in the order of their keys.
-    pub fn hosts_of(&self, partition: u16) -> impl Iterator<Item = Result<HostRow>> {
-        self.hosts.prefix(partition.to_be_bytes()).map(|guard| self.host_row(guard))
+    /// The hosts of a shelf, one at a time, in the order of their keys.
+    pub fn hosts_of(&self, shelf: ShelfId) -> impl Iterator<Item = Result<HostRow>> {
+        let (first, last) = shelf.hosts().into_inner();
+        let at = |host| host_bytes(shelf.partition(), host);
+        self.hosts.range(at(first)..=at(last)).map(|guard| self.host_row(guard))
     }
 
     fn host_row(&self, guard: fjall::Guard) -> Result<HostRow> {
         let (key, value) = guard.into_inner().map_err(|error| self.failed(&error))?;
         self.decode_row(&key, &value)
-    }
-
-    /// Rows of a partition's arrivals.
-    pub fn arrivals(&self, partition: u16, rows: Range<u32>) -> Result<Vec<Row>> {
-        let keys = arrivals_bytes(partition, rows.start)..arrivals_bytes(partition, rows.end);
-        let found = self.arrivals.range(keys).map(|guard| guard.value());
-        let found: Vec<Row> =
-            found.collect::<Result<_, _>>().map_err(|error| self.failed(&error))?;
-        if found.len() == rows.len() {
-            return Ok(found);
-        }
-        Err(self.broken(&format!("arrivals are missing (partition {partition}, {rows:?})")))
     }
 
     /// The list of a block's items.
@@ -246,16 +235,6 @@ impl Batch {
         self.batch.insert(&self.store.hosts, host_bytes(partition, key), encode(row));
     }
 
-    /// Writes a row of a partition's arrivals.
-    pub fn put_arrivals(&mut self, partition: u16, number: u32, list: Row) {
-        self.batch.insert(&self.store.arrivals, arrivals_bytes(partition, number), list);
-    }
-
-    /// Removes a row of arrivals that their hosts have taken.
-    pub fn remove_arrivals(&mut self, partition: u16, number: u32) {
-        self.batch.remove(&self.store.arrivals, arrivals_bytes(partition, number));
-    }
-
     /// Writes a block.
     pub fn put_block(&mut self, key: BlockKey, list: Vec<u8>) {
         self.batch.insert(&self.store.blocks, key.bytes(), list);
@@ -286,13 +265,6 @@ impl Batch {
         self.batch.insert(&self.store.meta, b"meta".to_vec(), encode(meta));
         self.batch.commit().map_err(|error| self.store.failed(&error))
     }
-}
-
-fn arrivals_bytes(partition: u16, number: u32) -> Vec<u8> {
-    let mut key = Vec::with_capacity(6);
-    key.extend_from_slice(&partition.to_be_bytes());
-    key.extend_from_slice(&number.to_be_bytes());
-    key
 }
 
 fn host_bytes(partition: u16, host: HostKey) -> Vec<u8> {

@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::DiskFrontier;
 use crate::error::Result;
 use crate::frontier::log::Log;
-use crate::frontier::sieve::{Saved, Saving};
 use crate::frontier::state::Gathered;
 use crate::frontier::store::{Meta, Store};
-use crate::frontier::{Frontier, Positions};
+use crate::frontier::{Frontier, Positions, piles, sieve};
 
 /// Bytes of records that seeds may gather before they go to the log.
 const PENDING_BYTES: u64 = 1024 * 1024;
@@ -83,23 +82,26 @@ impl DiskFrontier {
         let meta = Meta {
             position: self.log().end(),
             runs: Vec::new(),
+            piles: Vec::new(),
             positions: self.positions.clone(),
             next_seq: self.state.next_seq,
             waiting: self.state.waiting,
-            shelves: self.state.shelves.to_rows(&self.state.partitions_in_memory()),
+            shelves: self.state.shelves.to_rows(&self.state.shelves_in_memory()),
             totals: self.state.totals.clone(),
             settings: self.state.settings.clone().into_iter().collect(),
         };
+        let arrivals = self.state.shelves.gather(self.state.next_seq);
+        let seen = self.sieve.begin_checkpoint()?;
         let (log, store) = (self.log.clone(), self.store.clone());
-        Ok(Checkpoint { log, store, seen: self.sieve.begin_checkpoint()?, gathered, meta })
+        Ok(Checkpoint { log, store, seen, arrivals, gathered, meta })
     }
 
     /// The checkpoint is durable: forgets what it holds, and cuts the seen set behind it.
     pub(super) fn finish_checkpoint(&mut self, written: Written) -> Result<()> {
         self.checkpointing = false;
-        self.state.checkpointed();
-        let superseded = written.0.supersedes();
-        self.sieve.end_checkpoint(written.0);
+        self.state.checkpointed(written.arrivals);
+        let superseded = written.seen.supersedes();
+        self.sieve.end_checkpoint(written.seen);
         if superseded { self.sieve.forget_superseded() } else { Ok(()) }
     }
 }
@@ -108,24 +110,30 @@ impl DiskFrontier {
 pub struct Checkpoint {
     log: Arc<Mutex<Log>>,
     store: Arc<Store>,
-    seen: Saving,
+    seen: sieve::Saving,
+    arrivals: piles::Saving,
     gathered: Gathered,
     meta: Meta,
 }
 
 impl Checkpoint {
-    /// Makes it durable: the log, the runs of the seen set, then the store in one batch; and only then
+    /// Makes it durable: the log, the runs of the seen set, the piles of arrivals, then the store in one batch; and only then
     /// cuts the log. A failure here is final: the frontier takes no other checkpoint.
     pub fn write(mut self) -> Result<Written> {
         let log = || self.log.lock().unwrap_or_else(PoisonError::into_inner);
         log().sync()?;
         let seen = self.seen.write()?;
         self.meta.runs = seen.names();
+        let arrivals = self.arrivals.write()?;
+        self.meta.piles = arrivals.names();
         self.gathered.into_batch(&self.store).commit(&self.meta)?;
         log().cut_before(self.meta.position)?;
-        Ok(Written(seen))
+        Ok(Written { seen, arrivals })
     }
 }
 
 /// A checkpoint that is durable, for the frontier to take note of.
-pub struct Written(Saved);
+pub struct Written {
+    seen: sieve::Saved,
+    arrivals: piles::Saved,
+}

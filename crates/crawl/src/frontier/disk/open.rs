@@ -20,7 +20,9 @@ use crate::error::Result;
 use crate::frontier::batch::{Assembler, Batch, Pending};
 use crate::frontier::log::{Log, LogPosition};
 use crate::frontier::pack::Packs;
+use crate::frontier::piles::Piles;
 use crate::frontier::record::Record;
+use crate::frontier::shelf::ShelfId;
 use crate::frontier::sieve::Sieve;
 use crate::frontier::state::State;
 use crate::frontier::store::{Meta, Store};
@@ -59,9 +61,11 @@ impl DiskFrontier {
         let meta = store.meta()?;
         let (log, _tail) = Log::open_on(disk.clone(), &dir.join("log"), limits)?;
         let runs = meta.as_ref().map(|meta| meta.runs.clone()).unwrap_or_default();
+        let piles = meta.as_ref().map(|meta| meta.piles.clone()).unwrap_or_default();
+        let piles = Piles::open(disk.clone(), &dir.join("arrivals"), &piles)?;
         let frontier = Self {
             sieve: Sieve::open_on(disk, &dir.join("seen"), &runs, limits)?,
-            state: State::new(store.clone(), limits.clone(), pace, now),
+            state: State::new((store.clone(), piles), limits.clone(), pace, now),
             limits: limits.clone(),
             log: Arc::new(Mutex::new(log)),
             store,
@@ -114,11 +118,11 @@ impl DiskFrontier {
         self.state.settings = meta.settings.into_iter().collect();
         self.positions = meta.positions;
         self.state.waiting = meta.waiting;
-        let partitions: Vec<u16> = meta.shelves.iter().map(|(partition, _)| *partition).collect();
+        let shelves: Vec<ShelfId> = meta.shelves.iter().map(|(shelf, _)| *shelf).collect();
         let all_fitted = meta.shelves.iter().all(|(_, shelf)| !shelf.is_open);
         self.state.shelves.restore(meta.shelves);
         if all_fitted && self.state.totals.hosts <= self.limits.hosts_memory_max {
-            partitions.into_iter().try_for_each(|partition| self.bring_in_all(partition))?;
+            shelves.into_iter().try_for_each(|shelf| self.bring_in_all(shelf))?;
         } else {
             self.unlisted = true;
         }

@@ -1,7 +1,7 @@
 //! Who is in memory: at most `hosts_memory_max` hosts from one checkpoint to the next, with what waits for
 //! them at most `hosts_memory_bytes_max`.
 //!
-//! Hosts come from disk a partition at a time, the one whose turn is first first: its hosts and what
+//! Hosts come from disk a shelf at a time, the one whose turn is first first: its hosts and what
 //! arrived for them are read together, so that it costs little per host. Only when a checkpoint is written
 //! may a host leave memory, as then the store holds all of it. First go those with nothing to do, then
 //! those that have nothing to do soon; and each checkpoint makes some room for others if they are due.
@@ -16,13 +16,14 @@ use larm_core::workbench::HostKey;
 use super::DiskFrontier;
 use crate::error::Result;
 use crate::frontier::host::Host;
+use crate::frontier::shelf::ShelfId;
 use crate::frontier::state::BroughtIn;
 
 /// Nobody in memory has something to do for this long: let others have their place.
 const CRAMPED_MS: u64 = 1_000;
 /// Who has something to do within this time is worth a place in memory.
 const SOON_MS: u64 = 10_000;
-/// The part of the places that must be free before a partition is brought in while others are busy: so
+/// The part of the places that must be free before a shelf is brought in while others are busy: so
 /// many hosts share the cost of reading it.
 const SHARE_OF_PLACES: u64 = 8;
 /// The part of the places that a checkpoint frees for others who are due.
@@ -44,7 +45,7 @@ impl DiskFrontier {
         self.places() > 0
     }
 
-    /// Whether a partition's turn has come, and there is room for its hosts. While those in memory are
+    /// Whether a shelf's turn has come, and there is room for its hosts. While those in memory are
     /// busy, for many of them.
     pub(super) fn can_unpark(&self, now: Millis) -> bool {
         let wanted = || {
@@ -62,10 +63,10 @@ impl DiskFrontier {
             && !is_due(self.nameless.first().map(|(at, _)| *at))
     }
 
-    /// Brings the partition in whose turn is first.
+    /// Brings the shelf in whose turn is first.
     pub(super) fn unpark(&mut self, now: Millis) -> Result<()> {
-        if let Some((_, partition)) = self.state.shelves.first() {
-            let brought = self.state.bring_in(partition)?;
+        if let Some((_, shelf)) = self.state.shelves.first() {
+            let brought = self.state.bring_in(shelf)?;
             self.take_in(brought, now);
             self.check_arrivals()?;
             self.seat_touched();
@@ -73,30 +74,30 @@ impl DiskFrontier {
         Ok(())
     }
 
-    /// Sorts out the arrivals of partitions for which too much has arrived, as far as the next checkpoint
+    /// Sorts out the arrivals of shelves for which too much has arrived, as far as the next checkpoint
     /// can take it, and checks what hosts took.
     pub(super) fn sort_out(&mut self) -> Result<()> {
         while !self.state.wants_checkpoint()
-            && let Some(partition) = self.state.shelves.pop_overfull()
+            && let Some(shelf) = self.state.shelves.pop_overfull()
         {
-            let brought = self.state.bring_in(partition)?;
+            let brought = self.state.bring_in(shelf)?;
             self.take_in(brought, self.now);
         }
         self.check_arrivals()
     }
 
-    /// Takes all hosts of a partition into memory.
-    pub(super) fn bring_in_all(&mut self, partition: u16) -> Result<()> {
-        let BroughtIn { changed, unchanged, .. } = self.state.bring_in(partition)?;
+    /// Takes all hosts of a shelf into memory.
+    pub(super) fn bring_in_all(&mut self, shelf: ShelfId) -> Result<()> {
+        let BroughtIn { changed, unchanged, .. } = self.state.bring_in(shelf)?;
         changed.into_iter().chain(unchanged).for_each(|host| self.state.admit(host));
-        self.state.shelves.close(partition);
+        self.state.shelves.close(shelf);
         Ok(())
     }
 
     /// Takes hosts in that have something to do soon while there is room; and those that took something
     /// from the arrivals, as the next checkpoint has to write them.
     fn take_in(&mut self, brought: BroughtIn, now: Millis) {
-        let BroughtIn { partition, changed, unchanged } = brought;
+        let BroughtIn { shelf, changed, unchanged } = brought;
         changed.into_iter().for_each(|host| self.admit(host));
         let turns = unchanged.into_iter().map(|host| (self.turn_of(&host), host));
         let mut turns: Vec<_> = turns.collect();
@@ -114,9 +115,9 @@ impl DiskFrontier {
             }
         }
         if all {
-            self.state.shelves.close(partition);
+            self.state.shelves.close(shelf);
         } else {
-            self.state.shelves.set_turn(partition, left);
+            self.state.shelves.set_turn(shelf, left);
         }
     }
 
@@ -134,7 +135,7 @@ impl DiskFrontier {
         self.state.shelves.first().is_some_and(|(turn, _)| turn <= now)
     }
 
-    /// Whether a partition on disk is due, and those that fill the memory have nothing to do for a while.
+    /// Whether a shelf is due, and those that fill the memory have nothing to do for a while.
     pub(super) fn is_cramped(&self, now: Millis) -> bool {
         self.others_are_due(now)
             && !self.has_room()

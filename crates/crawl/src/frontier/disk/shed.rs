@@ -25,7 +25,8 @@ impl DiskFrontier {
 
     fn check_host(&mut self, key: HostKey) -> Result<()> {
         let Some(host) = self.state.hosts.get_mut(&key) else { return Ok(()) };
-        let arrived = std::mem::take(&mut host.unchecked);
+        let mut arrived = std::mem::take(&mut host.unchecked);
+        arrived.sort_unstable_by_key(|place| place.seq);
         let (arrived, homeless) = sort_by_origin(host, arrived, self.limits.host_origins_max);
         let waiting = host.waiting() - homeless.len() as u64;
         let excess = waiting.saturating_sub(self.limits.host_urls_max);

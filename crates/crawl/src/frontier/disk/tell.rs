@@ -102,11 +102,11 @@ impl DiskFrontier {
     #[cfg(test)]
     fn hosts_on_disk(&self) -> Vec<Host> {
         use crate::frontier::pack;
-        use larm_core::partition::PARTITIONS;
+        use crate::frontier::shelf::{SHELVES, ShelfId};
         let rows = self.store.hosts().map(|row| Host::from_row(row.unwrap()).name);
         let mut names: std::collections::BTreeSet<Box<str>> = rows.collect();
-        for partition in 0..PARTITIONS {
-            let lists = self.state.shelves.arrivals(partition, &self.store).unwrap();
+        for shelf in (0..SHELVES).map(ShelfId) {
+            let lists = self.state.shelves.arrivals(shelf).unwrap();
             let entries = lists.iter().flat_map(|list| pack::entries(list));
             names.extend(entries.map(|entry| Box::from(entry.unwrap().1.host_name())));
         }

@@ -1,8 +1,8 @@
-//! From disk into memory: a host by its name, or a partition as a whole.
+//! From disk into memory: a host by its name, or a shelf as a whole.
 //!
 //! Who comes into memory takes along what arrived for it while it was not there (STATE-4). A host that
 //! is called by its name takes only its own: the list stays as it is, and the host's row says up to which
-//! number it has taken from it. A partition that is brought in takes all, and its list is gone.
+//! number it has taken from it. A shelf that is brought in takes all, and its list is gone.
 //!
 //! Nothing here is a change that the log speaks of: after a crash it is simply done again.
 
@@ -14,12 +14,12 @@ use crate::error::Result;
 use crate::frontier::host::{HOST_BYTES, Host, host_key};
 use crate::frontier::keyed::KeyMap;
 use crate::frontier::pack::{self, Packed};
-use crate::frontier::store::Row;
+use crate::frontier::shelf::ShelfId;
 
-/// Hosts of a partition that are not in memory yet, with all that waits for them.
+/// Hosts of a shelf that are not in memory yet, with all that waits for them.
 pub struct BroughtIn {
     /// Whose.
-    pub partition: u16,
+    pub shelf: ShelfId,
     /// Those that took something from the arrivals: only the next checkpoint can let them go.
     pub changed: Vec<Host>,
     /// Those that are as they are on disk.
@@ -50,20 +50,22 @@ impl State {
     }
 
     fn stored_host(&self, name: &str, partition: u16) -> Result<Option<Host>> {
-        if self.shelves.is_whole(partition) {
+        let key = host_key(name);
+        if self.shelves.is_whole(ShelfId::of(partition, key)) {
             return Ok(None);
         }
-        let row = self.store.host(partition, host_key(name))?;
+        let row = self.store.host(partition, key)?;
         Ok(row.map(|row| self.revive(row)))
     }
 
     /// Gives a host what arrived for it, and says how many bytes that is.
     fn arrivals_of(&self, host: &mut Host) -> Result<u64> {
         let mut bytes = 0;
-        for list in self.shelves.arrivals(host.partition, &self.store)? {
+        let shelf = host.shelf();
+        for list in self.shelves.arrivals(shelf)? {
             for entry in pack::entries_of(&list, host.key) {
-                let (seq, packed) = entry.ok_or_else(|| self.broken_arrivals(host.partition))?;
-                // One of another name is met again when the partition is brought in.
+                let (seq, packed) = entry.ok_or_else(|| self.broken_arrivals(shelf))?;
+                // One of another name is met again when the shelf is brought in.
                 if packed.host_name() == &*host.name {
                     bytes += self.give(host, seq, &packed);
                 }
@@ -72,23 +74,23 @@ impl State {
         Ok(bytes)
     }
 
-    /// Reads all hosts of a partition that are not in memory, and gives them what arrived.
-    pub fn bring_in(&mut self, partition: u16) -> Result<BroughtIn> {
+    /// Reads all hosts of a shelf that are not in memory, and gives them what arrived.
+    pub fn bring_in(&mut self, shelf: ShelfId) -> Result<BroughtIn> {
         let mut hosts = KeyMap::default();
         let store = self.store.clone();
-        for row in store.hosts_of(partition) {
+        for row in store.hosts_of(shelf) {
             let host = self.revive(row?);
             if !self.hosts.contains_key(&host.key) {
                 hosts.insert(host.key, host);
             }
         }
-        for list in self.shelves.arrivals(partition, &store)? {
-            self.distribute(partition, &list, &mut hosts)?;
+        for list in self.shelves.arrivals(shelf)? {
+            self.distribute(shelf, &list, &mut hosts)?;
         }
-        self.shelves.taken(partition);
+        self.shelves.taken(shelf, self.next_seq);
         let all = hosts.into_values();
         let (changed, unchanged) = all.partition(|host| host.changed);
-        Ok(BroughtIn { partition, changed, unchanged })
+        Ok(BroughtIn { shelf, changed, unchanged })
     }
 
     /// Takes a host that was read into memory.
@@ -101,12 +103,12 @@ impl State {
 
     fn distribute(
         &mut self,
-        partition: u16,
-        list: &Row,
+        shelf: ShelfId,
+        list: &[u8],
         hosts: &mut KeyMap<HostKey, Host>,
     ) -> Result<()> {
         for entry in pack::entries(list) {
-            let (seq, packed) = entry.ok_or_else(|| self.broken_arrivals(partition))?;
+            let (seq, packed) = entry.ok_or_else(|| self.broken_arrivals(shelf))?;
             let key = packed.host;
             if let Some(host) = self.hosts.get(&key) {
                 // It has taken its own already.
@@ -115,7 +117,7 @@ impl State {
                 }
                 continue;
             }
-            let new = || self.new_host(packed.host_name(), partition);
+            let new = || self.new_host(packed.host_name(), shelf.partition());
             let host = hosts.entry(key).or_insert_with(new);
             if &*host.name == packed.host_name() {
                 self.change_bytes += self.give(host, seq, &packed);
@@ -134,14 +136,14 @@ impl State {
         self.count_rejected(&[("host-key".to_owned(), 1)]);
     }
 
-    fn broken_arrivals(&self, partition: u16) -> crate::error::Error {
-        self.store.broken(&format!("the arrivals of partition {partition} cannot be read"))
+    fn broken_arrivals(&self, shelf: ShelfId) -> crate::error::Error {
+        self.store.broken(&format!("the arrivals of {shelf:?} cannot be read"))
     }
 
     /// Notes that a host is on disk only from now on, and when something of it may be asked.
     pub fn let_go(&mut self, key: HostKey, turn: Option<Millis>) {
         if let Some(host) = self.hosts.remove(&key) {
-            self.shelves.open(host.partition, turn);
+            self.shelves.open(host.shelf(), turn);
         }
     }
 

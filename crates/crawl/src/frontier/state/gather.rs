@@ -19,10 +19,6 @@ pub struct Gathered {
     hosts: Vec<(u16, HostKey, HostRow)>,
     blocks: Vec<(BlockKey, Vec<u8>)>,
     used_blocks: Vec<BlockKey>,
-    /// Rows of arrivals, by partition and number.
-    pub arrivals: Vec<(u16, u32, Row)>,
-    /// Rows of arrivals that their hosts have taken.
-    pub taken_arrivals: Vec<(u16, u32)>,
     pages: Arc<KeyMap<Fingerprint, (u16, Row)>>,
     digests: Arc<HashMap<BodyDigest, Row>>,
     robots: Arc<HashMap<Box<str>, Row>>,
@@ -38,7 +34,6 @@ impl State {
             ..Gathered::default()
         };
         self.gather_hosts(&mut gathered);
-        self.shelves.gather(&mut gathered);
         self.changes = 0;
         self.change_bytes = 0;
         gathered
@@ -69,10 +64,6 @@ impl Gathered {
         self.blocks.sort_unstable_by_key(|(key, _)| (key.partition, key.host, key.origin));
         self.blocks.into_iter().for_each(|(key, list)| batch.put_block(key, list));
         self.used_blocks.into_iter().for_each(|key| batch.remove_block(key));
-        let taken = self.taken_arrivals.into_iter();
-        taken.for_each(|(partition, number)| batch.remove_arrivals(partition, number));
-        let arrivals = self.arrivals.into_iter();
-        arrivals.for_each(|(partition, number, list)| batch.put_arrivals(partition, number, list));
         let mut pages: Vec<_> = self.pages.iter().collect();
         pages.sort_unstable_by_key(|(fingerprint, (partition, _))| (*partition, **fingerprint));
         for (fingerprint, (partition, row)) in pages {

@@ -7,7 +7,7 @@
 //! - STATE-3: pages, bodies and robots.txt files are held from one checkpoint to the next, which
 //!   `checkpoint_changes_max` and `checkpoint_bytes_max` bound; so are hosts beyond `hosts_memory_max`.
 //! - STATE-4: a host in memory knows all that waits for it. Where what waits lies, with its host or among
-//!   the arrivals of its partition, is not the log's business.
+//!   the arrivals of its shelf, is not the log's business.
 //!
 //! Nothing here knows a clock or the bench.
 
@@ -31,9 +31,10 @@ use super::host::{HOST_BYTES, Host, HostRow, Origin, host_key};
 use super::item::Place;
 use super::keyed::KeyMap;
 use super::pack::{Packed, Packs};
+use super::piles::{Piles, Saved};
 use super::record::Record;
 use super::row::{PageRow, RobotsRow, Totals};
-use super::shelf::Shelves;
+use super::shelf::{ShelfId, Shelves};
 use super::store::{BlockKey, Row, Store};
 use crate::error::Result;
 use crate::store::SameAs;
@@ -86,10 +87,15 @@ pub struct State {
 
 impl State {
     /// The state of a crawl that has not begun, to be recovered for the run that begins now.
-    pub fn new(store: Arc<Store>, limits: Arc<Limits>, pace: Pace, run_started: Millis) -> Self {
+    pub fn new(
+        (store, piles): (Arc<Store>, Piles),
+        limits: Arc<Limits>,
+        pace: Pace,
+        run_started: Millis,
+    ) -> Self {
         Self {
             store,
-            shelves: Shelves::new(limits.arrivals_bytes_max),
+            shelves: Shelves::new(piles, limits.arrivals_bytes_max),
             limits,
             pace,
             host_delays: HashMap::new(),
@@ -148,23 +154,23 @@ impl State {
     }
 
     /// Forgets what the checkpoint that was just written holds.
-    pub fn checkpointed(&mut self) {
+    pub fn checkpointed(&mut self, arrivals: Saved) {
         self.pages.forget_saved();
         self.digests.forget_saved();
         self.robots.forget_saved();
-        self.shelves.checkpointed();
+        self.shelves.checkpointed(arrivals);
         for host in self.hosts.values_mut() {
             host.origins.iter_mut().for_each(|o| o.queue.unload_beyond(&self.limits));
         }
     }
 
-    /// Each partition of which somebody is in memory, and whether anything waits for them.
-    pub fn partitions_in_memory(&self) -> BTreeMap<u16, bool> {
-        let mut partitions = BTreeMap::new();
+    /// Each shelf of which somebody is in memory, and whether anything waits for them.
+    pub fn shelves_in_memory(&self) -> BTreeMap<ShelfId, bool> {
+        let mut shelves = BTreeMap::new();
         for host in self.hosts.values() {
-            *partitions.entry(host.partition).or_default() |= host.waiting() > 0;
+            *shelves.entry(host.shelf()).or_default() |= host.waiting() > 0;
         }
-        partitions
+        shelves
     }
 
     /// A settled page.
@@ -284,8 +290,9 @@ impl State {
         self.totals.known += u64::from(packed.counts());
         self.waiting += 1;
         self.changed(packed.bytes.len() as u64 + ITEM_BYTES);
-        let (key, partition) = (packed.host, packed.partition);
-        if !self.hosts.contains_key(&key) && self.shelves.is_whole(partition) {
+        let key = packed.host;
+        let shelf = ShelfId::of(packed.partition, key);
+        if !self.hosts.contains_key(&key) && self.shelves.is_whole(shelf) {
             self.meet_host(packed);
         }
         match self.hosts.get_mut(&key).filter(|host| *host.name == *packed.host_name()) {
@@ -297,14 +304,14 @@ impl State {
                     self.touched.insert(key);
                 }
             }
-            None => self.shelves.arrive(partition, seq, packed.bytes),
+            None => self.shelves.arrive(shelf, seq, packed.bytes),
         }
     }
 
     /// A host of which nobody has heard: it is taken into memory, while there is room.
     fn meet_host(&mut self, packed: &Packed<'_>) {
         if self.hosts.len() as u64 >= self.limits.hosts_memory_max {
-            return self.shelves.open(packed.partition, None);
+            return self.shelves.open(ShelfId::of(packed.partition, packed.host), None);
         }
         let host = self.new_host(packed.host_name(), packed.partition);
         self.change_bytes += HOST_BYTES;
