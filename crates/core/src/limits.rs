@@ -233,8 +233,8 @@ limits! {
     hosts_memory_max = 20_000, ceiling 10_000_000, "further hosts stay on disk until there is room", "frontier.parked";
     #[doc = "Bytes of hosts and of their waiting URLs held in memory."]
     hosts_memory_bytes_max = 32 * MIB, ceiling 64 * GIB, "further hosts stay on disk until there is room", "frontier.parked";
-    #[doc = "Bytes of URLs that gather for the hosts of a partition that are not in memory."]
-    arrivals_bytes_max = 8 * MIB, ceiling 64 * MIB, "they are sorted out to their hosts", "frontier.sorted_out";
+    #[doc = "Bytes of URLs that gather on a shelf, an eighth of a partition, for hosts that are not in memory."]
+    arrivals_bytes_max = 4 * MIB, ceiling 64 * MIB, "they are sorted out to their hosts", "frontier.sorted_out";
     #[doc = "URLs of one block on disk."]
     queue_block_urls_max = 256, ceiling 65_536, "the next block begins", "frontier.blocks";
     #[doc = "Changes held in memory between two checkpoints."]

@@ -11,7 +11,8 @@
 //! the k-th 1/k as much as the first. Of links that were seen before, most are from the last pages of the
 //! same kind (menus, neighbours), one in six is from anywhere in the crawl. `--dir DIR` keeps the directory.
 //! One line of JSON per tenth of the work: `us` is CPU per offer or page since the last line, all threads,
-//! the making of URLs aside.
+//! the making of URLs aside. `longest_ms`, `gather_ms` and `end_ms` are the longest that the frontier was held: by a
+//! call, by the gathering of a checkpoint, which another thread writes, and by taking note of it.
 #![expect(clippy::print_stdout, reason = "a bench prints its result")]
 #![expect(clippy::disallowed_methods, reason = "a bench measures time")]
 
@@ -19,6 +20,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::{JoinHandle, spawn};
 use std::time::{Duration, Instant};
 
 use larm_core::digest::{BodyDigest, Sha1Digest};
@@ -27,7 +29,7 @@ use larm_core::via::Via;
 use larm_core::workbench::{End, Pace};
 use larm_core::{Limits, Millis, Outcome};
 use larm_crawl::frontier::{
-    Candidate, DiskFrontier, Errand, Fate, Frontier, Lease, PageRow, Settlement,
+    Candidate, DiskFrontier, Errand, Fate, Frontier, Lease, PageRow, Settlement, Written,
 };
 use larm_crawl::store::WarcRef;
 
@@ -118,9 +120,9 @@ fn offer(args: &Args, dir: &Path) -> larm_crawl::Result<()> {
     let distinct = args.get("distinct", offered * 15 / 100);
     let mut web = Web::new(args.get("hosts", 100_000), args.get("uniform", 0) == 1);
     let opened = DiskFrontier::open(dir, &args.limits(), pace(), Millis(1))?;
-    let mut frontier = opened.frontier;
+    let mut crawl = Crawl::new(opened.frontier, Millis(1));
     let mut meter = Meter::new("offer", offered);
-    let (mut done, mut new) = (0, 0);
+    let (mut done, mut accepted) = (0, 0);
     while done < offered {
         let mut pages = Vec::new();
         meter.aside(|| {
@@ -132,14 +134,16 @@ fn offer(args: &Args, dir: &Path) -> larm_crawl::Result<()> {
             }
         });
         for page in pages {
-            new += meter.call(|| frontier.offer(page))?.new;
+            let offered = meter.call(|| crawl.frontier.offer(page))?;
+            accepted += offered.new + offered.full;
         }
+        meter.wait(|| crawl.look_after_disk())?;
         meter.report(done);
     }
-    assert_eq!(new, web.known, "each URL is new once");
-    meter.call(|| frontier.checkpoint(Millis(1)))?;
-    meter.end(dir, &frontier);
-    drop(frontier);
+    assert_eq!(accepted, web.known, "each URL is new once");
+    meter.wait(|| crawl.close())?;
+    meter.end(dir, &crawl);
+    drop(crawl);
     drop(web);
     open(dir).map(|_| ())
 }
@@ -151,14 +155,13 @@ fn pages(args: &Args, dir: &Path) -> larm_crawl::Result<()> {
     let hosts = args.get("hosts", 10_000);
     let mut web = Web::new(hosts, args.get("uniform", 0) == 1);
     let opened = DiskFrontier::open(dir, &args.limits(), pace(), Millis(1))?;
-    let (now, held) = (Millis(10_000_000), (0.0, 0.0));
-    let mut crawl = Crawl { frontier: opened.frontier, now, commit_at: 0, held };
+    let mut crawl = Crawl::new(opened.frontier, Millis(10_000_000));
     let seeds = hosts.min(100_000);
     while web.known < seeds {
         let page = web.page(PAGE_LINKS, (web.known + PAGE_LINKS).min(seeds));
         crawl.frontier.offer(page)?;
     }
-    crawl.frontier.checkpoint(crawl.now)?;
+    crawl.close()?;
     let mut meter = Meter::new("pages", count);
     let mut done = 0;
     while done < count {
@@ -170,29 +173,33 @@ fn pages(args: &Args, dir: &Path) -> larm_crawl::Result<()> {
             let settlement = crawl.settlement(&lease, offers);
             meter.call(|| crawl.frontier.settle(lease, settlement))?;
             done += 1;
-            meter.call(|| crawl.commit(done))?;
+            meter.wait(|| crawl.commit(done))?;
         }
         meter.report(done);
     }
-    meter.end(dir, &crawl.frontier);
-    let (gathering, ending) = (crawl.held.0 * 1e3, crawl.held.1 * 1e3);
-    println!(r#"{{"phase":"pages","gather_ms":{gathering:.1},"end_ms":{ending:.1}}}"#);
+    meter.wait(|| crawl.close())?;
+    meter.end(dir, &crawl);
     drop(crawl);
     drop(web);
     open(dir).map(|_| ())
 }
 
-/// A frontier, and the time.
+/// A frontier, the time, and the checkpoint that is being written, as the writer has them.
 struct Crawl {
     frontier: DiskFrontier,
     now: Millis,
     commit_at: u64,
-    /// The most CPU that gathering a checkpoint took, and taking note of one: the frontier is held then,
+    checkpoint: Option<JoinHandle<larm_crawl::Result<Written>>>,
+    /// The longest that gathering a checkpoint took, and taking note of one: the frontier is held then,
     /// and not while it is written.
-    held: (f64, f64),
+    held: (Duration, Duration),
 }
 
 impl Crawl {
+    fn new(frontier: DiskFrontier, now: Millis) -> Self {
+        Self { frontier, now, commit_at: 0, checkpoint: None, held: Default::default() }
+    }
+
     /// The next lease, however late that is.
     fn lease(&mut self) -> larm_crawl::Result<Lease> {
         loop {
@@ -205,7 +212,8 @@ impl Crawl {
                 return Ok(lease);
             }
             if self.frontier.wants_checkpoint(self.now) {
-                self.checkpoint()?;
+                self.begin_checkpoint()?;
+                self.end_checkpoint()?;
             }
             let due = self.frontier.next_due(self.now);
             self.now = due.unwrap_or(self.now.after(100)).max(self.now.after(1));
@@ -254,20 +262,42 @@ impl Crawl {
         if let Some(sealed) = self.frontier.seal(Vec::new())? {
             sealed.sync()?;
         }
-        if self.frontier.wants_checkpoint(self.now) { self.checkpoint() } else { Ok(()) }
+        self.look_after_disk()
     }
 
-    fn checkpoint(&mut self) -> larm_crawl::Result<()> {
-        self.frontier.seal(Vec::new())?;
-        let start = thread_seconds();
+    /// Ends a checkpoint that is written, and begins one that is due.
+    fn look_after_disk(&mut self) -> larm_crawl::Result<()> {
+        let is_due = self.frontier.wants_checkpoint(self.now);
+        if is_due || self.checkpoint.as_ref().is_some_and(JoinHandle::is_finished) {
+            self.end_checkpoint()?;
+        }
+        if is_due { self.begin_checkpoint() } else { Ok(()) }
+    }
+
+    fn begin_checkpoint(&mut self) -> larm_crawl::Result<()> {
+        self.end_checkpoint()?;
+        if let Some(sealed) = self.frontier.seal(Vec::new())? {
+            sealed.sync()?;
+        }
+        let start = Instant::now();
         let checkpoint = self.frontier.begin_checkpoint(self.now)?;
-        self.held.0 = self.held.0.max(thread_seconds() - start);
-        let Some(checkpoint) = checkpoint else { return Ok(()) };
-        let written = checkpoint.write()?;
-        let start = thread_seconds();
-        self.frontier.end_checkpoint(written, self.now)?;
-        self.held.1 = self.held.1.max(thread_seconds() - start);
+        self.held.0 = self.held.0.max(start.elapsed());
+        self.checkpoint = checkpoint.map(|checkpoint| spawn(|| checkpoint.write()));
         Ok(())
+    }
+
+    fn end_checkpoint(&mut self) -> larm_crawl::Result<()> {
+        let Some(checkpoint) = self.checkpoint.take() else { return Ok(()) };
+        let written = checkpoint.join().expect("a checkpoint does not panic")?;
+        let start = Instant::now();
+        self.frontier.end_checkpoint(written, self.now)?;
+        self.held.1 = self.held.1.max(start.elapsed());
+        Ok(())
+    }
+
+    fn close(&mut self) -> larm_crawl::Result<()> {
+        self.begin_checkpoint()?;
+        self.end_checkpoint()
     }
 }
 
@@ -397,6 +427,14 @@ impl Meter {
         answer
     }
 
+    /// Work during which the frontier is not held, but for moments that are measured one by one.
+    fn wait<T>(&mut self, call: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let answer = call();
+        self.wall += start.elapsed();
+        answer
+    }
+
     /// Work of the bench itself.
     fn aside<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let before = thread_seconds();
@@ -428,11 +466,13 @@ impl Meter {
         self.longest = Duration::ZERO;
     }
 
-    fn end(&self, dir: &Path, frontier: &DiskFrontier) {
+    fn end(&self, dir: &Path, crawl: &Crawl) {
+        let Crawl { frontier, held: (gather, end), .. } = crawl;
+        let (gather, end) = (gather.as_secs_f64() * 1e3, end.as_secs_f64() * 1e3);
         let cpu = self.cpu() - self.begin;
         let (wall, count) = (self.wall.as_secs_f64(), self.total as f64);
         println!(
-            r#"{{"phase":"{}","total":{},"wall_s":{wall:.1},"cpu_s":{cpu:.1},"us":{:.3},"per_second":{:.0},"longest_ms":{:.1},"known":{},"waiting":{},"hosts":{},"disk_mb":{},{}}}"#,
+            r#"{{"phase":"{}","total":{},"wall_s":{wall:.1},"cpu_s":{cpu:.1},"us":{:.3},"per_second":{:.0},"longest_ms":{:.1},"gather_ms":{gather:.1},"end_ms":{end:.1},"known":{},"waiting":{},"hosts":{},"disk_mb":{},{}}}"#,
             self.phase,
             self.total,
             cpu / count * 1e6,

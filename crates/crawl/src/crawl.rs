@@ -356,6 +356,11 @@ fn offer_seeds(shared: &Shared, plan: &Plan) -> Result<()> {
         });
         let mut frontier = shared.frontier.hold()?;
         frontier.offer(candidates.collect())?;
+        // They may be many, and nobody commits yet.
+        let now = shared.clock.now();
+        if frontier.wants_checkpoint(now) {
+            frontier.checkpoint(now)?;
+        }
     }
     Ok(())
 }

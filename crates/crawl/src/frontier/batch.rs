@@ -34,11 +34,6 @@ impl Pending {
             .expect("LOG: records have no types that cannot be written");
     }
 
-    /// Bytes of it.
-    pub fn bytes(&self) -> usize {
-        self.records.len()
-    }
-
     /// Whether there is nothing to commit.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()

@@ -8,6 +8,7 @@
 //!   aside that arrived while the host was not in memory and were not looked at yet.
 //! - HOST-2: whoever changes what a row would say sets `changed`, so that the next checkpoint writes it.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use larm_core::workbench::{HostKey, HostPace, Pace, WaitRule};
@@ -172,6 +173,8 @@ impl Host {
     /// The index of an origin, which is added if it is not there. Who offers URLs asks for room first.
     pub fn origin_index(&mut self, text: &str) -> u32 {
         let index = self.find(text).unwrap_or_else(|| {
+            // Most hosts have one: room for four would be most of what they take.
+            self.origins.reserve_exact(1);
             self.origins.push(Origin::new(text));
             self.changed = true;
             self.origins.len() - 1
@@ -264,10 +267,10 @@ impl Host {
 
     /// This host as its row on disk, written by the run that began at `run` when `arrived` was the next
     /// number of an offer, right behind [`Host::checkpoint`].
-    pub fn to_row(&self, run: Millis, arrived: u64) -> HostRow {
+    pub fn to_row(&self, run: Millis, arrived: u64) -> HostRow<'_> {
         let origins = self.origins.iter().map(|origin| OriginRow {
-            text: origin.text.clone(),
-            health: origin.health.clone(),
+            text: Cow::Borrowed(&*origin.text),
+            health: Cow::Borrowed(&origin.health),
             queue: origin.queue.to_row(),
             parked: origin.parked,
             given_up: origin.given_up,
@@ -275,21 +278,21 @@ impl Host {
         });
         HostRow {
             run,
-            name: self.name.clone(),
+            name: Cow::Borrowed(&*self.name),
             partition: self.partition,
-            pace: self.pace.clone(),
+            pace: Cow::Borrowed(&self.pace),
             origins: origins.collect(),
-            leased: self.leased.clone(),
+            leased: Cow::Borrowed(&self.leased),
             answered: self.answered,
             arrived,
         }
     }
 
     /// The host that a row describes. What was being fetched waits again.
-    pub fn from_row(row: HostRow) -> Self {
+    pub fn from_row(row: HostRow<'_>) -> Self {
         let origins = row.origins.into_iter().map(|origin| Origin {
-            text: origin.text,
-            health: origin.health,
+            text: origin.text.into(),
+            health: origin.health.into_owned(),
             queue: Queue::from_row(origin.queue),
             parked: origin.parked,
             given_up: origin.given_up,
@@ -297,9 +300,9 @@ impl Host {
         });
         let mut host = Self {
             key: host_key(&row.name),
-            name: row.name,
+            name: row.name.into(),
             partition: row.partition,
-            pace: row.pace,
+            pace: row.pace.into_owned(),
             address: None,
             nameless_at: None,
             origins: origins.collect(),
@@ -309,7 +312,7 @@ impl Host {
             unchecked: Vec::new(),
             changed: false,
         };
-        if let Some((index, taken)) = row.leased
+        if let Some((index, taken)) = row.leased.into_owned()
             && let Some(item) = host.origin(index).queue.put_back(taken)
         {
             host.put(index, &item);
@@ -318,24 +321,24 @@ impl Host {
     }
 }
 
-/// A host as it lies in the store.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct HostRow {
+/// A host as it lies in the store: lent to be written, owned when it was read.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct HostRow<'a> {
     /// Start of the run that wrote it.
     pub run: Millis,
-    name: Box<str>,
+    name: Cow<'a, str>,
     partition: u16,
-    pace: HostPace,
-    origins: Vec<OriginRow>,
-    leased: Option<(u32, Taken)>,
+    pace: Cow<'a, HostPace>,
+    origins: Vec<OriginRow<'a>>,
+    leased: Cow<'a, Option<(u32, Taken)>>,
     answered: u64,
     arrived: u64,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct OriginRow {
-    text: Box<str>,
-    health: HostPace,
+#[derive(Debug, Serialize, Deserialize)]
+struct OriginRow<'a> {
+    text: Cow<'a, str>,
+    health: Cow<'a, HostPace>,
     queue: QueueRow,
     parked: bool,
     given_up: Option<FailureClass>,

@@ -140,7 +140,8 @@ pub type Positions = Vec<(String, Position)>;
 
 /// All that waits. One owner at a time; every call is short.
 pub trait Frontier: Send {
-    /// Puts URLs from outside the crawl into the frontier, those that are new.
+    /// Puts URLs from outside the crawl into the frontier, those that are new. Who offers many of them
+    /// asks whether a checkpoint is due.
     fn offer(&mut self, candidates: Vec<Candidate>) -> Result<Offered>;
 
     /// The next URL that may be fetched now.

@@ -350,6 +350,9 @@ fn many_seeds_are_checkpointed_while_they_come() {
         Bench::new(Limits { checkpoint_changes_max: 50, hosts_memory_max: 5, ..limits() });
     for i in 0..400 {
         bench.offer(&[&format!("http://h{i}.test/")]);
+        if bench.frontier().wants_checkpoint(Millis(0)) {
+            bench.frontier().checkpoint(Millis(0)).unwrap();
+        }
     }
     bench.open();
     assert!(bench.frontier().waiting() >= 350, "what was checkpointed is there");

@@ -22,7 +22,7 @@ const VIA_BITS: u32 = 4;
 /// What comes before the URL and its parent, at most.
 const HEAD_BYTES: usize = 40;
 /// What a packed URL takes, as a rule.
-const URL_BYTES: usize = 160;
+pub const URL_BYTES: usize = 160;
 /// Bytes of a length in a record of the log.
 const LENGTH_BYTES: usize = 4;
 
@@ -290,22 +290,22 @@ impl Serialize for Packs {
 
 impl<'de> Deserialize<'de> for Packs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let packs = deserializer.deserialize_bytes(PacksVisitor)?;
+        let packs = Self(deserializer.deserialize_bytes(BytesVisitor)?);
         if packs.are_whole() { Ok(packs) } else { Err(D::Error::custom("no packed URLs")) }
     }
 }
 
-struct PacksVisitor;
+struct BytesVisitor;
 
-impl Visitor<'_> for PacksVisitor {
-    type Value = Packs;
+impl Visitor<'_> for BytesVisitor {
+    type Value = Vec<u8>;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("packed URLs")
     }
 
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Packs, E> {
-        Ok(Packs(bytes.to_vec()))
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+        Ok(bytes.to_vec())
     }
 }
 
@@ -314,6 +314,36 @@ fn take_pack<'a>(at: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (bytes, rest) = at.split_at_checked(length)?;
     *at = rest;
     Some(bytes)
+}
+
+/// Packed URLs with their numbers, as a host's row holds them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Entries(Vec<u8>);
+
+impl Entries {
+    /// Adds one.
+    pub fn push(&mut self, seq: u64, packed: &[u8]) {
+        put_entry(&mut self.0, seq, packed);
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, Packed<'_>)> {
+        entries(&self.0).map(|entry| entry.expect("PACK-1: what is in memory was read before"))
+    }
+}
+
+impl Serialize for Entries {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = deserializer.deserialize_bytes(BytesVisitor)?;
+        let are_whole = entries(&bytes).all(|entry| entry.is_some());
+        if are_whole { Ok(Self(bytes)) } else { Err(D::Error::custom("no packed URLs")) }
+    }
 }
 
 /// Adds a packed URL with its number to a list of such, as arrivals and blocks are.

@@ -3,7 +3,8 @@
 //! A block is written once, by a checkpoint, and from then on is either wholly on disk or wholly in
 //! memory. What is taken from its front moves a mark in the host's row; only one that lost something
 //! from its middle is written again, and one that is used up is removed. The places of blocks on disk
-//! are kept here, so the order is exact without reading them.
+//! are kept here, so the order is exact without reading them. A few items are not worth a block: as long
+//! as there are no more of them, they are loose, and lie in the host's row.
 //!
 //! - QUEUE-1: `peek` gives the smallest place of all, loaded or not (deferred ones aside).
 //! - QUEUE-2: memory holds at most `host_urls_memory_max` items plus what came since the last
@@ -19,8 +20,10 @@ use larm_core::{Limits, Millis};
 use serde::{Deserialize, Serialize};
 
 use super::item::{Item, Place};
-use super::pack::{self, Packed};
+use super::pack::{self, Entries, Packed};
 
+/// The part of a full block that may be loose.
+const SHARE_LOOSE: u64 = 8;
 /// Blocks of one front queue that are less than half full before they are made into one: each item is
 /// then rewritten a few times until its block is full, and not with every newcomer.
 const SMALL_BLOCKS: usize = 8;
@@ -82,8 +85,8 @@ struct LoadedBlock {
 #[derive(Debug, Default)]
 pub struct Queue {
     memory: BTreeMap<Place, Waiting>,
-    /// Places that came since the last checkpoint, some of them gone again.
-    fresh: Vec<Place>,
+    /// Places without a block, some of them gone again.
+    loose: Vec<Place>,
     /// By number.
     loaded: BTreeMap<u32, LoadedBlock>,
     /// In the order of their first items.
@@ -101,6 +104,7 @@ pub struct Queue {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueRow {
     stored: Vec<StoredBlock>,
+    loose: Entries,
     deferred: Vec<(Millis, Item)>,
     next_block: u32,
 }
@@ -109,19 +113,24 @@ impl Queue {
     /// The queue that a row describes.
     pub fn from_row(row: QueueRow) -> Self {
         let deferred = row.deferred.into_iter().map(|(at, item)| ((at, item.place), item));
-        Self {
+        let mut queue = Self {
             stored_items: row.stored.iter().map(|block| u64::from(block.items)).sum(),
             stored: row.stored,
             deferred: deferred.collect(),
             next_block: row.next_block,
             ..Self::default()
+        };
+        for (seq, packed) in row.loose.iter() {
+            queue.push(Place { priority: packed.priority, seq }, packed.bytes);
         }
+        queue
     }
 
     /// The row that describes this queue, right behind [`Queue::checkpoint`].
     pub fn to_row(&self) -> QueueRow {
         QueueRow {
             stored: self.stored_after_checkpoint(),
+            loose: self.list_of_loose(),
             deferred: self.deferred.iter().map(|((at, _), item)| (*at, item.clone())).collect(),
             next_block: self.next_block,
         }
@@ -146,7 +155,7 @@ impl Queue {
     /// Adds a packed item at its place.
     pub fn push(&mut self, place: Place, packed: &[u8]) {
         self.packed_bytes += packed.len() as u64;
-        self.fresh.push(place);
+        self.loose.push(place);
         let before = self.memory.insert(place, Waiting { packed: packed.into(), block: None });
         debug_assert!(before.is_none(), "QUEUE-3: a place is taken once: {before:?}");
     }
@@ -303,27 +312,44 @@ impl Queue {
     fn list_of(&self, block: &LoadedBlock) -> Vec<u8> {
         let waiting = self.memory.range(block.from..);
         let its_own = waiting.filter(|(_, waiting)| waiting.block == Some(block.id.number));
-        let mut list = Vec::new();
+        let mut list = Vec::with_capacity(block.live as usize * pack::URL_BYTES);
         for (place, waiting) in its_own.take(block.live as usize) {
             pack::put_entry(&mut list, place.seq, &waiting.packed);
         }
         list
     }
 
-    /// Gives every item without a block one, and returns the small blocks that went into them.
+    /// The loose items, right behind [`Queue::checkpoint`].
+    fn list_of_loose(&self) -> Entries {
+        let mut list = Entries::default();
+        for place in &self.loose {
+            let waiting = self.memory.get(place).expect("QUEUE: a loose place is in memory");
+            list.push(place.seq, &waiting.packed);
+        }
+        list
+    }
+
+    /// Gives the items without a block one if they are too many to be loose, and returns the small blocks
+    /// that went into them.
     fn form_blocks(&mut self, limits: &Limits) -> Vec<BlockId> {
         let block_items = usize::try_from(limits.queue_block_urls_max).unwrap_or(usize::MAX);
-        let mut fresh = std::mem::take(&mut self.fresh);
-        let is_new = |place: &Place| self.memory.get(place).is_some_and(|one| one.block.is_none());
-        fresh.retain(is_new);
+        let mut fresh = std::mem::take(&mut self.loose);
+        let is_loose =
+            |place: &Place| self.memory.get(place).is_some_and(|one| one.block.is_none());
+        fresh.retain(is_loose);
+        fresh.sort_unstable();
+        // One that was taken and came back is there twice.
+        fresh.dedup();
+        if fresh.len() as u64 <= limits.queue_block_urls_max.div_ceil(SHARE_LOOSE) {
+            self.loose = fresh;
+            return Vec::new();
+        }
         let small = self.small_blocks(&fresh, block_items);
         if !small.is_empty() {
             let joins = |one: &Waiting| one.block.is_some_and(|number| small.contains(&number));
             fresh.extend(self.memory.iter().filter(|(_, one)| joins(one)).map(|(place, _)| *place));
+            fresh.sort_unstable();
         }
-        fresh.sort_unstable();
-        // One that was taken and came back is there twice.
-        fresh.dedup();
         let joined = small.iter().filter_map(|number| self.loaded.remove(number));
         let joined: Vec<BlockId> = joined.map(|block| block.id).collect();
         for places in fresh.chunk_by(|a, b| a.priority == b.priority) {

@@ -34,6 +34,9 @@ const JOURNAL_BYTES: u64 = 64 * 1024 * 1024;
 /// Files that stay open: connections need the others.
 const FILES_OPEN_MAX: usize = 64;
 
+/// Room for a row as it is encoded: most need no more.
+const ROW_BYTES: usize = 512;
+
 /// A value of the store, encoded: shared between who reads it in memory and who writes it.
 pub type Row = fjall::UserValue;
 
@@ -146,24 +149,24 @@ impl Store {
     }
 
     /// A host's row.
-    pub fn host(&self, partition: u16, key: HostKey) -> Result<Option<HostRow>> {
+    pub fn host(&self, partition: u16, key: HostKey) -> Result<Option<HostRow<'static>>> {
         self.read(&self.hosts, &host_bytes(partition, key))
     }
 
     /// All hosts, one at a time, in the order of their keys.
     #[cfg(test)]
-    pub fn hosts(&self) -> impl Iterator<Item = Result<HostRow>> {
+    pub fn hosts(&self) -> impl Iterator<Item = Result<HostRow<'static>>> {
         self.hosts.iter().map(|guard| self.host_row(guard))
     }
 
     /// The hosts of a shelf, one at a time, in the order of their keys.
-    pub fn hosts_of(&self, shelf: ShelfId) -> impl Iterator<Item = Result<HostRow>> {
+    pub fn hosts_of(&self, shelf: ShelfId) -> impl Iterator<Item = Result<HostRow<'static>>> {
         let (first, last) = shelf.hosts().into_inner();
         let at = |host| host_bytes(shelf.partition(), host);
         self.hosts.range(at(first)..=at(last)).map(|guard| self.host_row(guard))
     }
 
-    fn host_row(&self, guard: fjall::Guard) -> Result<HostRow> {
+    fn host_row(&self, guard: fjall::Guard) -> Result<HostRow<'static>> {
         let (key, value) = guard.into_inner().map_err(|error| self.failed(&error))?;
         self.decode_row(&key, &value)
     }
@@ -231,8 +234,8 @@ pub struct Batch {
 
 impl Batch {
     /// Writes a host's row.
-    pub fn put_host(&mut self, partition: u16, key: HostKey, row: &HostRow) {
-        self.batch.insert(&self.store.hosts, host_bytes(partition, key), encode(row));
+    pub fn put_host(&mut self, partition: u16, key: HostKey, row: Row) {
+        self.batch.insert(&self.store.hosts, host_bytes(partition, key), row);
     }
 
     /// Writes a block.
@@ -283,7 +286,7 @@ fn page_bytes(partition: u16, fingerprint: Fingerprint) -> Vec<u8> {
 
 /// A value as the store holds it.
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Row {
-    let bytes = postcard::to_stdvec(value);
+    let bytes = postcard::to_extend(value, Vec::with_capacity(ROW_BYTES));
     bytes.expect("STORE: rows have no types that cannot be written").into()
 }
 

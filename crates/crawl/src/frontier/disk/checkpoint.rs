@@ -7,10 +7,7 @@ use crate::error::Result;
 use crate::frontier::log::Log;
 use crate::frontier::state::Gathered;
 use crate::frontier::store::{Meta, Store};
-use crate::frontier::{Frontier, Positions, piles, sieve};
-
-/// Bytes of records that seeds may gather before they go to the log.
-const PENDING_BYTES: u64 = 1024 * 1024;
+use crate::frontier::{Positions, piles, sieve};
 
 /// A batch on its way to the log, to be written without holding the frontier, and before the next.
 #[must_use = "what is sealed is in no other batch"]
@@ -52,18 +49,6 @@ impl DiskFrontier {
                 None => self.positions.push((name, position)),
             }
         }
-    }
-
-    /// Seeds come in great numbers, and nobody commits meanwhile: what they have gathered goes to the log
-    /// early, and to the store when that is due.
-    pub(super) fn make_room_for_seeds(&mut self) -> Result<()> {
-        if self.pending.bytes() as u64 >= PENDING_BYTES {
-            self.log_pending()?;
-        }
-        if self.state.wants_checkpoint() && !self.checkpointing {
-            self.checkpoint(self.now)?;
-        }
-        Ok(())
     }
 
     /// Writes what is pending and has nothing to do with the sinks.

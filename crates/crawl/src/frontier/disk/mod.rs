@@ -114,10 +114,6 @@ impl Frontier for DiskFrontier {
         }
         self.sort_out()?;
         self.seat_touched();
-        // Seeds may be many, and come before anybody commits. Sinks have no part in them.
-        if !self.pending.holds_settlements() {
-            self.make_room_for_seeds()?;
-        }
         Ok(offered)
     }
 

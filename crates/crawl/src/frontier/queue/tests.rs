@@ -156,16 +156,41 @@ fn an_item_in_a_later_block_is_found_by_its_place() {
 
 #[test]
 fn what_is_put_back_is_where_it_was() {
+    let mut disk = HashMap::new();
     let mut queue = Queue::default();
     queue.defer(item(2, 1), Millis(100), &limits()).unwrap();
     push(&mut queue, &item(2, 2));
+    checkpoint(&mut queue, &limits(), &mut disk);
     for place in [Place { priority: 2, seq: 1 }, Place { priority: 2, seq: 2 }] {
         let before = queue.to_row();
         let taken = queue.take(place).unwrap();
         if let Some(item) = queue.put_back(taken) {
             push(&mut queue, &item);
         }
+        checkpoint(&mut queue, &limits(), &mut disk);
         assert_eq!((queue.to_row(), queue.len()), (before, 2));
     }
     assert_eq!(queue.peek(Millis(50)), Some(Place { priority: 2, seq: 2 }));
+}
+
+#[test]
+fn a_few_items_need_no_block_and_come_back_with_the_row() {
+    let mut disk = HashMap::new();
+    let limits = Limits { queue_block_urls_max: 24, host_urls_memory_max: 48, ..Limits::default() };
+    let mut queue = Queue::default();
+    for (priority, seq) in [(3, 1), (2, 2), (4, 3)] {
+        push(&mut queue, &item(priority, seq));
+        checkpoint(&mut queue, &limits, &mut disk);
+    }
+    assert!(disk.is_empty());
+    let mut again = Queue::from_row(queue.to_row());
+    assert_eq!((again.len(), drain(&mut again, &disk)), (3, vec![2, 1, 3]));
+    next(&mut queue, 0);
+    checkpoint(&mut queue, &limits, &mut disk);
+    assert_eq!(drain(&mut Queue::from_row(queue.to_row()), &disk), [1, 3]);
+    // One too many: each front queue gets a block.
+    (4..6).for_each(|seq| push(&mut queue, &item(3, seq)));
+    checkpoint(&mut queue, &limits, &mut disk);
+    assert_eq!((disk.len(), queue.loose.len()), (2, 0));
+    assert_eq!(drain(&mut Queue::from_row(queue.to_row()), &disk), [1, 4, 5, 3]);
 }

@@ -1,9 +1,9 @@
 //! Fingerprints offered a moment ago: most links of a page were on the page before it.
 
-/// Places in the table: 512 KiB.
-const PLACES: usize = 1 << 16;
+/// Places in the table: 4 MiB.
+const PLACES: usize = 1 << 19;
 
-/// A table with one place per low 16 bits; the last one there wins. It holds members of the set
+/// A table with one place per low 19 bits; the last one there wins. It holds members of the set
 /// only.
 #[derive(Debug)]
 pub(super) struct Recent(Box<[u64]>);
@@ -41,14 +41,15 @@ mod tests {
     #[test]
     fn an_empty_table_holds_no_key() {
         let recent = Recent::default();
-        let ends = [0, 1, 2, 65_535, 65_536, 65_537, u64::MAX - 1, u64::MAX];
+        let places = PLACES as u64;
+        let ends = [0, 1, 2, places - 1, places, places + 1, u64::MAX - 1, u64::MAX];
         assert!(ends.iter().all(|&key| !recent.holds(key)));
     }
 
     #[test]
     fn the_last_key_of_a_place_is_held() {
         let mut recent = Recent::default();
-        for key in [0, u64::MAX, 7, 7 + (1 << 16)] {
+        for key in [0, u64::MAX, 7, 7 + PLACES as u64] {
             recent.remember(key);
             assert!(recent.holds(key));
         }

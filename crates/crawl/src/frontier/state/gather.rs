@@ -9,14 +9,13 @@ use larm_core::url::Fingerprint;
 use larm_core::workbench::HostKey;
 
 use super::State;
-use crate::frontier::host::HostRow;
 use crate::frontier::keyed::KeyMap;
-use crate::frontier::store::{Batch, BlockKey, Row, Store};
+use crate::frontier::store::{Batch, BlockKey, Row, Store, encode};
 
 /// Everything that has changed since the last checkpoint.
 #[derive(Default)]
 pub struct Gathered {
-    hosts: Vec<(u16, HostKey, HostRow)>,
+    hosts: Vec<(u16, HostKey, Row)>,
     blocks: Vec<(BlockKey, Vec<u8>)>,
     used_blocks: Vec<BlockKey>,
     pages: Arc<KeyMap<Fingerprint, (u16, Row)>>,
@@ -49,7 +48,7 @@ impl State {
             });
             gathered.used_blocks.extend(used.into_iter().map(|(o, block)| at(o, block)));
             let row = host.to_row(self.run_started, self.next_seq);
-            gathered.hosts.push((partition, host_key, row));
+            gathered.hosts.push((partition, host_key, encode(&row)));
             host.changed = false;
         }
     }
@@ -60,7 +59,8 @@ impl Gathered {
     pub fn into_batch(mut self, store: &Arc<Store>) -> Batch {
         let mut batch = store.batch();
         self.hosts.sort_unstable_by_key(|(partition, key, _)| (*partition, *key));
-        self.hosts.iter().for_each(|(partition, key, row)| batch.put_host(*partition, *key, row));
+        let hosts = self.hosts.into_iter();
+        hosts.for_each(|(partition, key, row)| batch.put_host(partition, key, row));
         self.blocks.sort_unstable_by_key(|(key, _)| (key.partition, key.host, key.origin));
         self.blocks.into_iter().for_each(|(key, list)| batch.put_block(key, list));
         self.used_blocks.into_iter().for_each(|key| batch.remove_block(key));

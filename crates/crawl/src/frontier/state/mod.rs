@@ -227,7 +227,7 @@ impl State {
 
     /// A host read from disk. If an earlier run wrote it, when it was last asked is not known for
     /// certain, so it waits a full gap; in recovery not yet, as the log may have more to say of it.
-    pub fn revive(&self, row: HostRow) -> Host {
+    pub fn revive(&self, row: HostRow<'_>) -> Host {
         let earlier_run = row.run != self.run_started;
         let mut host = Host::from_row(row);
         if earlier_run && !self.recovering {
