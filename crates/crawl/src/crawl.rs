@@ -34,7 +34,7 @@ use crate::store::{
 use crate::writer::{Job, Writer};
 
 /// Seeds are offered in batches of this many, so that a million of them need no memory to speak of.
-const SEED_BATCH: usize = 1_000;
+const SEED_BATCH: usize = 10_000;
 
 /// A crawl to be started: a plan, and what the library user adds to it.
 pub struct Crawl {
@@ -356,7 +356,10 @@ fn offer_seeds(shared: &Shared, plan: &Plan) -> Result<()> {
         });
         let mut frontier = shared.frontier.hold()?;
         frontier.offer(candidates.collect())?;
-        // They may be many, and nobody commits yet.
+        // They may be many, and nobody else commits yet.
+        if let Some(sealed) = frontier.seal(Vec::new())? {
+            sealed.sync()?;
+        }
         let now = shared.clock.now();
         if frontier.wants_checkpoint(now) {
             frontier.checkpoint(now)?;

@@ -1,12 +1,12 @@
 //! The frontier of one machine: log, state, store, seen set and bench, put together.
 //!
 //! Order of a commit: sinks synced, then the batch of records with the sinks' positions synced to the
-//! log. Order of a checkpoint: log synced, runs of the seen set synced, then one batch into the store
-//! with the log position it contains, and only then are the log and superseded runs cut.
+//! log. Order of a checkpoint: log synced, runs and piles synced, then one batch into the store
+//! with the log position it contains, and only then are the log and superseded files cut.
 //!
 //! - DISK-1: a host with work in memory is in one place: on the bench, among those without an address,
 //!   being looked up, leased, or nowhere because nothing of it may be asked now.
-//! - DISK-2: the partition of a host with work that is not in memory has its turn, unless nothing of the
+//! - DISK-2: the shelf of a host with work that is not in memory has its turn, unless nothing of the
 //!   host may be asked; then whatever changes that brings it back into memory.
 //!
 //! What is held in memory: at most `hosts_memory_max` hosts, with their URLs at most
