@@ -85,8 +85,8 @@ struct LoadedBlock {
 #[derive(Debug, Default)]
 pub struct Queue {
     memory: BTreeMap<Place, Waiting>,
-    /// Places without a block, some of them gone again.
-    loose: Vec<Place>,
+    /// How many of them have no block.
+    loose: u64,
     /// By number.
     loaded: BTreeMap<u32, LoadedBlock>,
     /// In the order of their first items.
@@ -155,7 +155,7 @@ impl Queue {
     /// Adds a packed item at its place.
     pub fn push(&mut self, place: Place, packed: &[u8]) {
         self.packed_bytes += packed.len() as u64;
-        self.loose.push(place);
+        self.loose += 1;
         let before = self.memory.insert(place, Waiting { packed: packed.into(), block: None });
         debug_assert!(before.is_none(), "QUEUE-3: a place is taken once: {before:?}");
     }
@@ -270,6 +270,7 @@ impl Queue {
         let is_first = self.memory.keys().next() == Some(&place);
         if let Some(waiting) = self.memory.remove(&place) {
             self.packed_bytes -= waiting.packed.len() as u64;
+            self.loose -= u64::from(waiting.block.is_none());
             if let Some(block) = waiting.block.and_then(|number| self.loaded.get_mut(&number)) {
                 block.live -= 1;
                 // The first of all is the first of its block: what is left of that is behind it.
@@ -322,9 +323,9 @@ impl Queue {
     /// The loose items, right behind [`Queue::checkpoint`].
     fn list_of_loose(&self) -> Entries {
         let mut list = Entries::default();
-        for place in &self.loose {
-            let waiting = self.memory.get(place).expect("QUEUE: a loose place is in memory");
-            list.push(place.seq, &waiting.packed);
+        if self.loose > 0 {
+            let loose = self.memory.iter().filter(|(_, one)| one.block.is_none());
+            loose.for_each(|(place, one)| list.push(place.seq, &one.packed));
         }
         list
     }
@@ -332,57 +333,40 @@ impl Queue {
     /// Gives the items without a block one if they are too many to be loose, and returns the small blocks
     /// that went into them.
     fn form_blocks(&mut self, limits: &Limits) -> Vec<BlockId> {
-        let block_items = usize::try_from(limits.queue_block_urls_max).unwrap_or(usize::MAX);
-        let mut fresh = std::mem::take(&mut self.loose);
-        let is_loose =
-            |place: &Place| self.memory.get(place).is_some_and(|one| one.block.is_none());
-        fresh.retain(is_loose);
-        fresh.sort_unstable();
-        // One that was taken and came back is there twice.
-        fresh.dedup();
-        if fresh.len() as u64 <= limits.queue_block_urls_max.div_ceil(SHARE_LOOSE) {
-            self.loose = fresh;
+        if self.loose <= limits.queue_block_urls_max.div_ceil(SHARE_LOOSE) {
             return Vec::new();
         }
-        let small = self.small_blocks(&fresh, block_items);
-        if !small.is_empty() {
-            let joins = |one: &Waiting| one.block.is_some_and(|number| small.contains(&number));
-            fresh.extend(self.memory.iter().filter(|(_, one)| joins(one)).map(|(place, _)| *place));
-            fresh.sort_unstable();
-        }
+        self.loose = 0;
+        let small = self.small_blocks(limits);
         let joined = small.iter().filter_map(|number| self.loaded.remove(number));
         let joined: Vec<BlockId> = joined.map(|block| block.id).collect();
-        for places in fresh.chunk_by(|a, b| a.priority == b.priority) {
-            places.chunks(block_items).for_each(|places| self.form_block(places));
+        let mut formed: Vec<LoadedBlock> = Vec::new();
+        for (place, one) in &mut self.memory {
+            if one.block.is_some_and(|number| !small.contains(&number)) {
+                continue;
+            }
+            if !formed.last().is_some_and(|block| block.takes(*place, limits)) {
+                formed.push(LoadedBlock::begin(*place, self.next_block));
+                self.next_block += 1;
+            }
+            let block = formed.last_mut().expect("QUEUE: one was begun");
+            block.live += 1;
+            one.block = Some(block.id.number);
         }
+        self.loaded.extend(formed.into_iter().map(|block| (block.id.number, block)));
         joined
     }
 
-    /// The numbers of blocks in memory that are less than half full, if there are many of a front queue
-    /// that gets a new block anyway.
-    fn small_blocks(&self, fresh: &[Place], block_items: usize) -> BTreeSet<u32> {
+    /// The numbers of blocks in memory that are less than half full, if there are many of a front queue.
+    fn small_blocks(&self, limits: &Limits) -> BTreeSet<u32> {
         let mut small: BTreeMap<u8, BTreeSet<u32>> = BTreeMap::new();
         for (number, block) in &self.loaded {
-            if (block.live as usize) < block_items.div_ceil(2) {
+            if u64::from(block.live) < limits.queue_block_urls_max.div_ceil(2) {
                 small.entry(block.id.first.priority).or_default().insert(*number);
             }
         }
-        small.retain(|priority, numbers| {
-            numbers.len() >= SMALL_BLOCKS && fresh.iter().any(|place| place.priority == *priority)
-        });
+        small.retain(|_, numbers| numbers.len() >= SMALL_BLOCKS);
         small.into_values().flatten().collect()
-    }
-
-    fn form_block(&mut self, places: &[Place]) {
-        let Some(&first) = places.first() else { return };
-        let id = BlockId { first, number: self.next_block };
-        self.next_block += 1;
-        for place in places {
-            let waiting = self.memory.get_mut(place).expect("QUEUE: a fresh place is in memory");
-            waiting.block = Some(id.number);
-        }
-        let live = u32::try_from(places.len()).unwrap_or(u32::MAX);
-        self.loaded.insert(id.number, LoadedBlock { id, from: first, live, unwritten: true });
     }
 
     /// Lets go of blocks that are on disk until memory is within its limit, the last in order first.
@@ -437,6 +421,16 @@ impl Queue {
 }
 
 impl LoadedBlock {
+    fn begin(first: Place, number: u32) -> Self {
+        Self { id: BlockId { first, number }, from: first, live: 0, unwritten: true }
+    }
+
+    /// Whether an item behind all of its own can join it.
+    fn takes(&self, place: Place, limits: &Limits) -> bool {
+        let has_room = u64::from(self.live) < limits.queue_block_urls_max;
+        has_room && self.id.first.priority == place.priority
+    }
+
     fn stored(&self) -> StoredBlock {
         StoredBlock { from: self.from, id: self.id, items: self.live }
     }

@@ -156,8 +156,8 @@ impl DiskFrontier {
         if !others_are_due && fits(self.held_bytes, self.state.hosts.len()) {
             return;
         }
-        for (Reverse(turn), is_busy, key) in self.by_turn_latest_first() {
-            let is_idle = turn == NEVER && !is_busy;
+        for (Reverse(turn), waiting, key) in self.by_turn_latest_first() {
+            let is_idle = turn == NEVER && waiting == 0;
             if fits(self.held_bytes, self.state.hosts.len()) && !(others_are_due && is_idle) {
                 break;
             }
@@ -165,11 +165,11 @@ impl DiskFrontier {
         }
     }
 
-    /// Hosts that may leave, those without a turn first, and of these the idle ones.
-    fn by_turn_latest_first(&self) -> Vec<(Reverse<Millis>, bool, HostKey)> {
+    /// Hosts that may leave, those without a turn first; of those with the same, who has least waiting:
+    /// where much waits, more will arrive.
+    fn by_turn_latest_first(&self) -> Vec<(Reverse<Millis>, u64, HostKey)> {
         let hosts = self.state.hosts.iter().filter(|(key, host)| self.may_leave(**key, host));
-        let turns =
-            hosts.map(|(key, host)| (Reverse(self.turn_of(host)), host.waiting() > 0, *key));
+        let turns = hosts.map(|(key, host)| (Reverse(self.turn_of(host)), host.waiting(), *key));
         let mut turns: Vec<_> = turns.collect();
         turns.sort_unstable();
         turns

@@ -191,6 +191,6 @@ fn a_few_items_need_no_block_and_come_back_with_the_row() {
     // One too many: each front queue gets a block.
     (4..6).for_each(|seq| push(&mut queue, &item(3, seq)));
     checkpoint(&mut queue, &limits, &mut disk);
-    assert_eq!((disk.len(), queue.loose.len()), (2, 0));
+    assert_eq!((disk.len(), queue.loose), (2, 0));
     assert_eq!(drain(&mut Queue::from_row(queue.to_row()), &disk), [1, 4, 5, 3]);
 }
