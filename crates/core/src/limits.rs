@@ -250,7 +250,7 @@ limits! {
     #[doc = "Bytes of one log record."]
     log_record_bytes_max = 64 * MIB, ceiling GIB, "a larger one on disk is taken for damage", "log.damaged";
     #[doc = "Bytes of memory for the filters that spare reads of the seen set."]
-    sieve_filter_bytes_max = 32 * MIB, ceiling 64 * GIB, "the largest filter is halved, more is read", "sieve.filters_halved";
+    sieve_filter_bytes_max = 48 * MIB, ceiling 64 * GIB, "the largest filter is halved, more is read", "sieve.filters_halved";
     #[doc = "Places in a channel between two stages."]
     channel_max = 64, ceiling 65_536, "back-pressure", "engine.channel_full";
     #[doc = "Bytes of one WARC file."]

@@ -98,7 +98,7 @@ impl Sieve {
         };
         for &name in runs {
             let file = sieve.disk.open(&name.path(dir))?;
-            sieve.add(Run::open(name, file, sieve.filter_bytes_max)?);
+            sieve.add(Run::open(name, file, sieve.run_filter_bytes_max())?);
         }
         sieve.remove_unused()?;
         Ok(sieve)
@@ -159,7 +159,7 @@ impl Sieve {
             dir: self.dir.clone(),
             keys: self.saving.clone(),
             name,
-            filter_bytes_max: self.filter_bytes_max,
+            filter_bytes_max: self.run_filter_bytes_max(),
             merges: std::mem::take(&mut self.merges),
             merge_keys: MERGE_KEYS.max(MERGE_FACTOR * self.saving.len() as u64),
             names: self.names(),
@@ -224,7 +224,12 @@ impl Sieve {
         let name = self.next_name;
         self.next_name = name.next();
         let file = self.disk.create(&name.path(&self.dir))?;
-        Ok(RunWriter::begin(name, file, count, self.filter_bytes_max))
+        Ok(RunWriter::begin(name, file, count, self.run_filter_bytes_max()))
+    }
+
+    /// What the filter of one run may take: while the largest are merged, there are two of its size.
+    fn run_filter_bytes_max(&self) -> u64 {
+        self.filter_bytes_max / 2
     }
 
     fn add(&mut self, run: Run) {
