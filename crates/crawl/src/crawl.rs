@@ -257,8 +257,7 @@ impl Assembly {
         inbox: mpsc::Receiver<Job>,
         known: Arc<Known>,
     ) -> Writer {
-        let (frontier, wake) = (shared.frontier.clone(), shared.wake.clone());
-        Writer::new(chain, frontier, inbox, known, wake, self.limits.clone(), self.clock)
+        Writer::new(chain, shared.clone(), inbox, known, self.limits.clone())
     }
 
     fn engine(

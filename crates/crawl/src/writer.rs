@@ -14,22 +14,27 @@
 //! An error of disk or log ends the writer, and with it the crawl: nothing is settled that is not kept.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use larm_core::{Limits, Millis};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::fetch::Reservation;
-use crate::frontier::{Fate, Lease, Sealed, Settlement, SharedFrontier, Written};
+use crate::frontier::{Fate, Lease, Sealed, Settlement, Written};
+use crate::handle::Shared;
 use crate::known::Known;
 use crate::store::{Chain, Encoded, FlushedChain, Visit};
 
 /// Jobs that are settled at a time, with one hold of the frontier.
 const BATCH_JOBS: usize = 64;
+/// With so many fetches under way, jobs are waited for a moment: being woken for each one costs more
+/// than writing it, and nobody waits for that one alone.
+const MANY_FETCHES: u64 = 32;
+const MOMENT_MS: u64 = 1;
 
 /// One lease to settle, and what is to be written first.
 pub struct Job {
@@ -46,12 +51,10 @@ pub struct Job {
 /// The thread's own state.
 pub struct Writer {
     chain: Chain,
-    frontier: SharedFrontier,
+    shared: Arc<Shared>,
     inbox: mpsc::Receiver<Job>,
     known: Arc<Known>,
-    wake: Arc<Notify>,
     limits: Arc<Limits>,
-    clock: Clock,
     /// The commit under way.
     commit: Option<JoinHandle<Result<()>>>,
     /// The checkpoint under way.
@@ -63,26 +66,22 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A writer for these sinks, which settles in `frontier` what comes from `inbox`, notes in `known`
-    /// what was offered, and wakes the engine after that.
+    /// A writer for these sinks, which settles what comes from `inbox`, notes in `known` what was
+    /// offered, and wakes the engine after that.
     pub fn new(
         chain: Chain,
-        frontier: SharedFrontier,
+        shared: Arc<Shared>,
         inbox: mpsc::Receiver<Job>,
         known: Arc<Known>,
-        wake: Arc<Notify>,
         limits: Arc<Limits>,
-        clock: Clock,
     ) -> Self {
-        let worked_until = clock.now();
+        let worked_until = shared.clock.now();
         Self {
             chain,
-            frontier,
+            shared,
             inbox,
             known,
-            wake,
             limits,
-            clock,
             commit: None,
             checkpoint: None,
             commit_at: None,
@@ -93,7 +92,7 @@ impl Writer {
     /// Makes the start of this run and its seeds durable, before anything is asked for. So a run that
     /// is killed in its first moments is known to the next one, which gives the hosts a full gap.
     pub fn begin(&mut self) -> Result<()> {
-        self.worked_until = self.clock.now();
+        self.worked_until = self.shared.clock.now();
         self.commit_now()
     }
 
@@ -120,11 +119,18 @@ impl Writer {
     async fn receive(&mut self, jobs: &mut Vec<Job>) -> bool {
         let ms = match self.commit_at {
             // The next one waits for the one under way; its end is looked for as often as one begins.
-            Some(at) if self.commit.is_none() => at.since(self.clock.now()),
+            Some(at) if self.commit.is_none() => at.since(self.shared.clock.now()),
             _ => self.limits.commit_ms_max,
         };
         let received = self.inbox.recv_many(jobs, BATCH_JOBS);
-        timeout(Duration::from_millis(ms), received).await != Ok(0)
+        let is_open = timeout(Duration::from_millis(ms), received).await != Ok(0);
+        if !jobs.is_empty() && self.shared.in_flight.load(Ordering::Relaxed) >= MANY_FETCHES {
+            let moment = self.shared.clock.now().after(MOMENT_MS);
+            sleep_until(Instant::from_std(self.shared.clock.instant_of(moment))).await;
+            let more = std::iter::from_fn(|| self.inbox.try_recv().ok());
+            jobs.extend(more.take(BATCH_JOBS));
+        }
+        is_open
     }
 
     fn settle(&mut self, jobs: &mut Vec<Job>) -> Result<()> {
@@ -133,7 +139,7 @@ impl Writer {
         }
         let written = jobs.drain(..).map(|job| write(&mut self.chain, job));
         let written: Vec<(Lease, Settlement)> = written.collect::<Result<_>>()?;
-        let mut frontier = self.frontier.hold()?;
+        let mut frontier = self.shared.frontier.hold()?;
         for (lease, settlement) in written {
             let offered: Vec<_> =
                 settlement.offers.iter().map(|offer| offer.url.fingerprint()).collect();
@@ -141,8 +147,8 @@ impl Writer {
             offered.into_iter().for_each(|url| self.known.remember(url));
         }
         drop(frontier);
-        self.wake.notify_one();
-        let due = self.clock.now().after(self.limits.commit_ms_max);
+        self.shared.wake.notify_one();
+        let due = self.shared.clock.now().after(self.limits.commit_ms_max);
         self.commit_at.get_or_insert(due);
         Ok(())
     }
@@ -150,9 +156,9 @@ impl Writer {
     /// Ends what is done, and begins what is due: a checkpoint, or a commit. A slow disk holds up the
     /// crawl only when there is a checkpoint's worth of work behind what it is busy with.
     async fn look_after_disk(&mut self) -> Result<()> {
-        let now = self.clock.now();
+        let now = self.shared.clock.now();
         let (unsealed, wants_checkpoint) = {
-            let frontier = self.frontier.look();
+            let frontier = self.shared.frontier.look();
             (frontier.is_unsealed(), frontier.wants_checkpoint(now))
         };
         if wants_checkpoint || is_done(&self.checkpoint) {
@@ -180,7 +186,7 @@ impl Writer {
     async fn begin_checkpoint(&mut self, now: Millis) -> Result<()> {
         self.finish_commit().await?;
         self.commit_now()?;
-        let checkpoint = self.frontier.hold()?.begin_checkpoint(now)?;
+        let checkpoint = self.shared.frontier.hold()?.begin_checkpoint(now)?;
         self.checkpoint = checkpoint.map(|checkpoint| spawn_blocking(|| checkpoint.write()));
         Ok(())
     }
@@ -188,19 +194,19 @@ impl Writer {
     async fn finish_checkpoint(&mut self) -> Result<()> {
         let Some(checkpoint) = self.checkpoint.take() else { return Ok(()) };
         let written = checkpoint.await.unwrap_or_else(|_| Err(panicked("a checkpoint")))?;
-        self.frontier.hold()?.end_checkpoint(written, self.clock.now())?;
+        self.shared.frontier.hold()?.end_checkpoint(written, self.shared.clock.now())?;
         // It may have made room for hosts that wait on disk.
-        self.wake.notify_one();
+        self.shared.wake.notify_one();
         Ok(())
     }
 
     /// Everything settled so far, ready to be made durable.
     fn begin_commit(&mut self) -> Result<Commit> {
-        let now = self.clock.now();
+        let now = self.shared.clock.now();
         let worked_ms = now.since(std::mem::replace(&mut self.worked_until, now));
         self.commit_at = None;
         let flushed = self.chain.flush_all()?;
-        let mut frontier = self.frontier.hold()?;
+        let mut frontier = self.shared.frontier.hold()?;
         frontier.worked(worked_ms)?;
         let sealed = frontier.seal(flushed.positions.clone())?;
         Ok(Commit { flushed, sealed })
@@ -213,11 +219,11 @@ impl Writer {
     fn close(mut self) -> Result<()> {
         self.commit_now()?;
         let positions = self.chain.finish()?;
-        let mut frontier = self.frontier.hold()?;
+        let mut frontier = self.shared.frontier.hold()?;
         if let Some(sealed) = frontier.seal(positions)? {
             sealed.sync()?;
         }
-        frontier.checkpoint(self.clock.now())
+        frontier.checkpoint(self.shared.clock.now())
     }
 }
 
