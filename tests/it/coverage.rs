@@ -2,6 +2,7 @@
 
 use larm_testsite::{Features, WebPlan};
 
+use crate::hand::{Hand, page, redirect};
 use crate::kept::Kept;
 use crate::world::{World, assert_perfect, crawl};
 
@@ -33,4 +34,20 @@ fn a_hostile_web_of_a_hundred_hosts_is_covered_without_a_forbidden_request() {
     println!("{:#?}", crawl(plan));
     assert_perfect(&world.audit());
     Kept::of(&world.dir()).assert_sound();
+}
+
+#[test]
+fn a_page_that_a_robots_file_redirects_to_is_still_a_page() {
+    let hand = Hand::serve(|_| {
+        vec![
+            ("start.test/robots.txt".to_owned(), redirect("/home")),
+            ("start.test/".to_owned(), page(&["/home"])),
+            ("start.test/home".to_owned(), page(&["/beyond"])),
+            ("start.test/beyond".to_owned(), page(&[])),
+        ]
+    });
+    crawl(hand.plan("start.test/", &["start.test"]));
+    let (asked_as_rules, pages) = ("start.test/home", ["/", "/home", "/beyond"]);
+    let pages = pages.map(|path| format!("start.test{path}"));
+    assert_eq!(hand.asked(), [&[asked_as_rules.to_owned()], &pages[..]].concat());
 }

@@ -2,8 +2,9 @@
 //!
 //! A link to one of them need not be judged, made a candidate and offered again. The writer remembers a
 //! URL once the settlement that offers it is done, so whatever skips it is settled later, and a crash
-//! that forgets the one forgets the other. All workers share the table without a lock. It may forget,
-//! and never makes anything up: whoever overwrites an entry writes one that is as true.
+//! that forgets the one forgets the other. It remembers only what the seen set has from then on: not where
+//! a robots.txt redirects to. All workers share the table without a lock. It may forget, and never makes
+//! anything up: whoever overwrites an entry writes one that is as true.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -141,8 +141,9 @@ impl Writer {
         let written: Vec<(Lease, Settlement)> = written.collect::<Result<_>>()?;
         let mut frontier = self.shared.frontier.hold()?;
         for (lease, settlement) in written {
-            let offered: Vec<_> =
-                settlement.offers.iter().map(|offer| offer.url.fingerprint()).collect();
+            // Where a robots.txt is looked for, a page may be that nobody has offered as such.
+            let offered = settlement.offers.iter().filter(|offer| offer.errand.is_sieved());
+            let offered: Vec<_> = offered.map(|offer| offer.url.fingerprint()).collect();
             frontier.settle(lease, settlement)?;
             offered.into_iter().for_each(|url| self.known.remember(url));
         }

@@ -47,6 +47,12 @@ impl Errand {
     pub fn counts(&self) -> bool {
         matches!(self, Self::Page)
     }
+
+    /// Whether the seen set hears of it. robots.txt errands are the crawl's own, and may be needed more
+    /// than once; what they lead to may be a page as well.
+    pub fn is_sieved(&self) -> bool {
+        !matches!(self, Self::Robots { .. })
+    }
 }
 
 /// Order within a host: front queue first, then first come first served.

@@ -39,7 +39,7 @@ impl DiskFrontier {
         let mut refused: BTreeMap<&str, u32> = BTreeMap::new();
         let mut sifted = Sifted { items: Packs::with_capacity(new), ..Sifted::default() };
         for candidate in candidates {
-            let sieved = goes_through_sieve(&candidate.errand);
+            let sieved = candidate.errand.is_sieved();
             if sieved && !fresh.next().unwrap_or_default() {
                 sifted.offered.seen += 1;
                 continue;
@@ -69,7 +69,7 @@ impl DiskFrontier {
 
     /// Puts what goes there into the seen set; which of it was new.
     fn insert(&mut self, candidates: &[Candidate]) -> Result<Vec<bool>> {
-        let sieved = candidates.iter().filter(|candidate| goes_through_sieve(&candidate.errand));
+        let sieved = candidates.iter().filter(|candidate| candidate.errand.is_sieved());
         let fingerprints: Vec<u64> = sieved.map(|one| one.url.fingerprint().0).collect();
         self.sieve.insert(&fingerprints)
     }
@@ -88,9 +88,4 @@ pub(super) fn learnt(
         (None, Errand::Robots { origin, .. }, Fate::Done(_) | Fate::Errand) => lost(origin.clone()),
         (said, ..) => said,
     }
-}
-
-/// robots.txt errands are the crawl's own, and may be needed more than once.
-pub(super) fn goes_through_sieve(errand: &Errand) -> bool {
-    !matches!(errand, Errand::Robots { .. })
 }
