@@ -52,11 +52,10 @@ impl<'a> Packed<'a> {
     /// The view of bytes that are one packed URL and nothing else.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let packed = Self::read_head(bytes)?;
-        let name_end = packed.host_start() + packed.host_bytes;
-        let fits = name_end <= packed.origin_bytes
-            && packed.url.is_char_boundary(name_end)
-            && packed.url.is_char_boundary(packed.origin_bytes);
-        (fits && packed.read_rest().is_some()).then_some(packed)
+        let origin = packed.url.get(..packed.origin_bytes)?;
+        origin.get(packed.host_start()..)?.get(..packed.host_bytes)?;
+        packed.read_rest()?;
+        Some(packed)
     }
 
     /// The view of bytes that were read before.

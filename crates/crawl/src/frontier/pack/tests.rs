@@ -108,3 +108,29 @@ fn packed_urls_survive_the_log() {
     let broken = postcard::to_stdvec(&Packs(packs.0[..packs.0.len() - 1].to_vec())).unwrap();
     assert!(postcard::from_bytes::<Packs>(&broken).is_err());
 }
+
+#[test]
+fn whatever_can_be_read_can_be_used() {
+    for item in items().iter().filter(|item| item.url.len() < 100) {
+        let bytes = packed(item);
+        for at in 0..bytes.len() {
+            for byte in 0..=u8::MAX {
+                let mut other = bytes.clone();
+                other[at] = byte;
+                if let Some(view) = Packed::read(&other) {
+                    assert!(view.origin().contains(view.host_name()));
+                    view.unpack(1);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lengths_beyond_all_bounds_are_not_read() {
+    let mut bytes = packed(&item("http://a.test/"));
+    let host_bytes = 2 + 8 + 4 + 1;
+    assert_eq!(bytes[host_bytes], 6);
+    bytes.splice(host_bytes..=host_bytes, [[0xff; 9].as_slice(), &[1]].concat());
+    assert!(Packed::read(&bytes).is_none());
+}
