@@ -5,9 +5,9 @@
 
 use larm_core::Limits;
 
-/// Files of our own: the state with its runs and log, sinks, control, look-ups, what a program may have
-/// open beside the crawl. Half of what there is, where that is less.
-const OWN_FILES: u64 = 192;
+/// Files of our own: the store and look-ups may have 64 each, piles about as many, runs half of that; log,
+/// sinks, control, what a program may have open beside the crawl. Half of what there is, where that is less.
+const OWN_FILES: u64 = 256;
 /// Of the connections, the share that may wait to be used again.
 const IDLE_SHARE: u64 = 4;
 
@@ -64,8 +64,8 @@ mod tests {
         let rows = [
             // files, fetches, idle
             (1_000_000, 4_096, 1_024),
-            (4_096, 2_928, 976),
-            (1_024, 624, 208),
+            (4_096, 2_880, 960),
+            (1_024, 576, 192),
             (256, 96, 32),
             (8, 3, 1),
             (1, 1, 1),
