@@ -4,6 +4,7 @@
 //! DIR/  larm.toml  summary.json  warc/  cdx/  pages/  links/  logs/  state/
 //! ```
 
+use std::cmp::Ordering;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::store::durable;
 
-/// The format that this version writes. A newer one is refused.
-pub const FORMAT: u32 = 1;
+/// The format that this version writes, and the only one that it reads.
+pub const FORMAT: u32 = 2;
 
 /// What the format file says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,14 +133,17 @@ fn read_identity(path: &Path) -> Result<Option<Identity>> {
         offset: 0,
         what: error.to_string(),
     })?;
-    if identity.format > FORMAT {
-        return Err(Error::Directory(format!(
-            "{} was written by a newer larm (format {}, this one knows {FORMAT}); use that version",
-            path.display(),
-            identity.format
-        )));
+    let (path, format) = (path.display(), identity.format);
+    match format.cmp(&FORMAT) {
+        Ordering::Equal => Ok(Some(identity)),
+        Ordering::Greater => Err(Error::Directory(format!(
+            "{path} was written by a newer larm (format {format}, this one knows {FORMAT}); use that version"
+        ))),
+        Ordering::Less => Err(Error::Directory(format!(
+            "{path} was begun by an older larm (format {format}, this one knows {FORMAT}), and only that one can \
+             go on with it; what it holds stays readable. Crawl into another directory with -o"
+        ))),
     }
-    Ok(Some(identity))
 }
 
 fn write_identity(path: &Path) -> Result<Identity> {
@@ -178,11 +182,13 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_format_is_refused() {
+    fn another_format_is_refused() {
         let temp = tempfile::tempdir().unwrap();
         drop(Directory::open(temp.path()).unwrap());
-        let newer = r#"{"format":99,"crawl_id":"x"}"#;
-        fs::write(temp.path().join("state/format.json"), newer).unwrap();
-        assert!(Directory::open(temp.path()).unwrap_err().to_string().contains("newer"));
+        for (format, word) in [(FORMAT + 1, "newer"), (FORMAT - 1, "older")] {
+            let other = format!(r#"{{"format":{format},"crawl_id":"x"}}"#);
+            fs::write(temp.path().join("state/format.json"), other).unwrap();
+            assert!(Directory::open(temp.path()).unwrap_err().to_string().contains(word));
+        }
     }
 }
