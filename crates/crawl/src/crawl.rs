@@ -18,10 +18,10 @@ use crate::engine::{Ending, Ends, Engine};
 use crate::error::{Error, Result};
 use crate::fetch::{BoxFuture, DnsResolver, Fetch, Guard, HttpFetch, Resolve};
 use crate::files;
+use crate::frontier::sieve::Recent;
 use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedFrontier};
 use crate::handle::{Handle, Shared};
 use crate::housekeeping::Housekeeper;
-use crate::known::Known;
 use crate::line::{Line, PageHandler};
 use crate::places::{Meter, Places};
 use crate::plan::Plan;
@@ -151,6 +151,7 @@ impl Assembly {
         let chain = Chain::open(self.sinks()?, &opened.positions)?;
         let resumed = opened.resumed;
         let settings = opened.settings;
+        let recent = opened.frontier.recent();
         let mut frontier: Box<dyn Frontier> = Box::new(opened.frontier);
         frontier.set_budgets(self.crawl.plan.budgets)?;
         frontier.set_host_delays(&self.crawl.plan.host_delays);
@@ -170,8 +171,8 @@ impl Assembly {
             places: Mutex::new(places.standing()),
         });
         let (jobs, inbox) = mpsc::channel(channel_places(&self.limits));
-        let line = self.line(&shared, &chain, jobs)?;
-        let writer = self.writer(&shared, chain, inbox, line.known.clone());
+        let line = self.line(&shared, recent, &chain, jobs)?;
+        let writer = Writer::new(chain, shared.clone(), inbox, self.limits.clone());
         let (commands, received) = mpsc::channel(16);
         let mut engine = self.engine(&shared, line, received, places)?;
         for (key, value) in settings {
@@ -221,6 +222,7 @@ impl Assembly {
     fn line(
         &self,
         shared: &Arc<Shared>,
+        recent: Arc<Recent>,
         chain: &Chain,
         writer: mpsc::Sender<Job>,
     ) -> Result<Arc<Line>> {
@@ -233,7 +235,7 @@ impl Assembly {
         Ok(Arc::new(Line {
             frontier: shared.frontier.clone(),
             rules: shared.rules.clone(),
-            known: Arc::default(),
+            recent,
             robots: RobotsCache::new(&plan.agent, plan.obey_robots, self.limits.clone()),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve),
             fetcher,
@@ -248,16 +250,6 @@ impl Assembly {
             limits: self.limits.clone(),
             clock: self.clock,
         }))
-    }
-
-    fn writer(
-        &self,
-        shared: &Arc<Shared>,
-        chain: Chain,
-        inbox: mpsc::Receiver<Job>,
-        known: Arc<Known>,
-    ) -> Writer {
-        Writer::new(chain, shared.clone(), inbox, known, self.limits.clone())
     }
 
     fn engine(

@@ -28,7 +28,6 @@ pub mod files;
 pub mod frontier;
 pub mod handle;
 pub mod housekeeping;
-mod known;
 pub mod line;
 pub mod pipeline;
 mod places;

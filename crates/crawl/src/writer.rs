@@ -26,7 +26,6 @@ use crate::error::{Error, Result};
 use crate::fetch::Reservation;
 use crate::frontier::{Fate, Lease, Sealed, Settlement, Written};
 use crate::handle::Shared;
-use crate::known::Known;
 use crate::store::{Chain, Encoded, FlushedChain, Visit};
 
 /// Jobs that are settled at a time, with one hold of the frontier.
@@ -53,7 +52,6 @@ pub struct Writer {
     chain: Chain,
     shared: Arc<Shared>,
     inbox: mpsc::Receiver<Job>,
-    known: Arc<Known>,
     limits: Arc<Limits>,
     /// The commit under way.
     commit: Option<JoinHandle<Result<()>>>,
@@ -66,13 +64,11 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A writer for these sinks, which settles what comes from `inbox`, notes in `known` what was
-    /// offered, and wakes the engine after that.
+    /// A writer for these sinks, which settles what comes from `inbox`, and wakes the engine after that.
     pub fn new(
         chain: Chain,
         shared: Arc<Shared>,
         inbox: mpsc::Receiver<Job>,
-        known: Arc<Known>,
         limits: Arc<Limits>,
     ) -> Self {
         let worked_until = shared.clock.now();
@@ -80,7 +76,6 @@ impl Writer {
             chain,
             shared,
             inbox,
-            known,
             limits,
             commit: None,
             checkpoint: None,
@@ -141,11 +136,7 @@ impl Writer {
         let written: Vec<(Lease, Settlement)> = written.collect::<Result<_>>()?;
         let mut frontier = self.shared.frontier.hold()?;
         for (lease, settlement) in written {
-            // Where a robots.txt is looked for, a page may be that nobody has offered as such.
-            let offered = settlement.offers.iter().filter(|offer| offer.errand.is_sieved());
-            let offered: Vec<_> = offered.map(|offer| offer.url.fingerprint()).collect();
             frontier.settle(lease, settlement)?;
-            offered.into_iter().for_each(|url| self.known.remember(url));
         }
         drop(frontier);
         self.shared.wake.notify_one();

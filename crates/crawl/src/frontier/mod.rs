@@ -21,6 +21,7 @@ pub mod log;
 mod memory;
 #[cfg(test)]
 mod model_tests;
+mod numbered;
 mod pack;
 mod piles;
 mod queue;

@@ -126,7 +126,7 @@ impl Line {
         if let Some(reason) = unfollowed.or_else(|| self.too_nested(nesting)) {
             return Judged::Rejected { url: Some(url), reason };
         }
-        if self.known.holds(url.fingerprint()) {
+        if self.recent.holds(url.fingerprint().0) {
             return Judged::Known(url);
         }
         let candidate = Candidate {

@@ -20,8 +20,8 @@ use tokio::sync::{Notify, mpsc};
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::fetch::{BoxFuture, Fetch, Fetched, Guard, Truncated, gunzip};
+use crate::frontier::sieve::Recent;
 use crate::frontier::{Errand, Frontier, Lease, SharedFrontier};
-use crate::known::Known;
 use crate::places::Meter;
 use crate::robots::{Answer, Permit, RobotsCache};
 use crate::rules::SharedRules;
@@ -40,7 +40,7 @@ pub struct Line {
     /// The filters in force.
     pub rules: SharedRules,
     /// What need not be offered again.
-    pub known: Arc<Known>,
+    pub recent: Arc<Recent>,
     /// The only maker of permits.
     pub robots: RobotsCache,
     /// Which addresses may be reached.

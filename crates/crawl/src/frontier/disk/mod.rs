@@ -34,7 +34,7 @@ use super::lease::{Lease, Turn};
 use super::log::Log;
 use super::record::{Record, Settled};
 use super::row::{PageRow, RobotsRow, Totals};
-use super::sieve::Sieve;
+use super::sieve::{Recent, Sieve};
 use super::state::State;
 use super::status::{FrontierStatus, HostStatus};
 use super::store::Store;
@@ -84,6 +84,11 @@ pub struct DiskFrontier {
 }
 
 impl DiskFrontier {
+    /// What was offered a moment ago, for those who do not hold the frontier.
+    pub fn recent(&self) -> Arc<Recent> {
+        self.sieve.recent()
+    }
+
     fn record(&mut self, record: Record) -> Result<()> {
         self.pending.push(&record);
         self.state.apply(record)

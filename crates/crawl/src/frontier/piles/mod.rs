@@ -49,7 +49,7 @@ impl Piles {
     /// are left over, and are removed with the next checkpoint.
     pub fn open(disk: Arc<dyn Disk>, dir: &Path, names: &[PileName]) -> Result<Self> {
         disk.create_dir(dir)?;
-        let on_disk = pile::names_in(&*disk, dir)?;
+        let on_disk = PileName::all_in(&*disk, dir)?;
         let last = on_disk.into_iter().chain(names.iter().copied()).max();
         let open = |name: &PileName| Pile::open(*name, disk.open(&name.path(dir))?).map(Arc::new);
         let piles = names.iter().map(open).collect::<Result<_>>()?;

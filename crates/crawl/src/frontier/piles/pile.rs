@@ -3,12 +3,8 @@
 //! The layout is in `docs/formats.md`. It is written from front to back, so a file without a good footer is
 //! not a pile. A list is checked whenever it is read.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
-
-use crate::disk::{Disk, DiskFile};
+use crate::disk::DiskFile;
+use crate::frontier::numbered::numbered_files;
 use crate::frontier::shelf::ShelfId;
 use crate::{Error, Result};
 
@@ -19,35 +15,9 @@ const FOOTER_BYTES: usize = 36;
 /// Bytes written at a time.
 const WRITE_BYTES: usize = 256 * 1024;
 
-/// The name of a pile; never given twice while the state may know it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct PileName(pub u64);
-
-impl PileName {
-    pub(super) fn next(self) -> Self {
-        Self(self.0 + 1)
-    }
-
-    pub(super) fn path(self, dir: &Path) -> PathBuf {
-        dir.join(self.to_string())
-    }
-
-    fn parse(file_name: &str) -> Option<Self> {
-        let number = file_name.strip_suffix(".pile")?.parse().ok().map(Self)?;
-        (number.to_string() == file_name).then_some(number)
-    }
-}
-
-/// The file name.
-impl fmt::Display for PileName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:010}.pile", self.0)
-    }
-}
-
-/// The piles that have a file in `dir`, needed or not.
-pub(super) fn names_in(disk: &dyn Disk, dir: &Path) -> Result<Vec<PileName>> {
-    Ok(disk.list(dir)?.iter().filter_map(|name| PileName::parse(name)).collect())
+numbered_files! {
+    /// The name of a pile; never given twice while the state may know it.
+    PileName, "pile"
 }
 
 /// The list of one shelf in a file: it begins where the one before it ends.

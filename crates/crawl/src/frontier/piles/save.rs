@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::List;
 use super::merge::Merge;
-use super::pile::{self, Pile, PileName, PileWriter};
+use super::pile::{Pile, PileName, PileWriter};
 use crate::Result;
 use crate::disk::Disk;
 use crate::frontier::shelf::ShelfId;
@@ -78,7 +78,7 @@ impl Saving {
     /// Removes every file that is neither a pile of the last checkpoint, which is durable, nor being
     /// written (PILE-2).
     fn remove_unused(&mut self) -> Result<()> {
-        for name in pile::names_in(&*self.disk, &self.dir)? {
+        for name in PileName::all_in(&*self.disk, &self.dir)? {
             let is_pile = self.piles.iter().any(|pile| pile.name() == name);
             let in_use = |merge: &Merge| merge.name() == name || merge.reads(name);
             if !is_pile && !self.merges.iter().any(in_use) {

@@ -6,8 +6,8 @@
 //! links of a page were on the page before, and a small filter per run. Both only save reads: the
 //! answer is always exact.
 //!
-//! - SIEVE-1: [`Sieve::insert`] says `true` exactly once per fingerprint. There is no "seen?"
-//!   beside it that a decision could be built on.
+//! - SIEVE-1: [`Sieve::insert`] says `true` exactly once per fingerprint. There is no "new?" beside
+//!   it that a decision could be built on; that something was seen, [`Recent`] may tell.
 //! - SIEVE-2: runs share no fingerprint, and never change once written.
 //! - SIEVE-3: the runs that a checkpoint returned stay on disk until the next one has been made
 //!   durable by the caller, who says so with [`Sieve::forget_superseded`].
@@ -23,6 +23,7 @@ mod save;
 #[cfg(test)]
 mod tests;
 
+pub use recent::Recent;
 pub use run::RunName;
 pub use save::{Saved, Saving};
 
@@ -33,7 +34,6 @@ use std::sync::Arc;
 use larm_core::Limits;
 
 use self::merge::Merge;
-use self::recent::Recent;
 use self::run::{Run, RunWriter, Wanted};
 use crate::disk::{Disk, RealDisk};
 use crate::frontier::keyed::KeySet;
@@ -54,7 +54,7 @@ pub struct Sieve {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     filter_bytes_max: u64,
-    recent: Recent,
+    recent: Arc<Recent>,
     /// In no run yet.
     newest: KeySet<u64>,
     /// In a run that is being written.
@@ -83,10 +83,10 @@ impl Sieve {
         limits: &Limits,
     ) -> Result<Self> {
         disk.create_dir(dir)?;
-        let last = run::names_in(&*disk, dir)?.into_iter().chain(runs.iter().copied()).max();
+        let last = RunName::all_in(&*disk, dir)?.into_iter().chain(runs.iter().copied()).max();
         let mut sieve = Self {
             filter_bytes_max: limits.sieve_filter_bytes_max,
-            recent: Recent::default(),
+            recent: Arc::default(),
             newest: KeySet::default(),
             saving: Arc::default(),
             runs: Vec::new(),
@@ -128,6 +128,11 @@ impl Sieve {
             run.drop_known(&mut wanted)?;
         }
         Ok(wanted.is_empty())
+    }
+
+    /// What was inserted a moment ago, for those who do not hold the sieve.
+    pub fn recent(&self) -> Arc<Recent> {
+        self.recent.clone()
     }
 
     /// How many fingerprints were inserted.
@@ -268,7 +273,7 @@ impl Sieve {
     fn remove_unused(&mut self) -> Result<()> {
         let written = self.merges.iter().map(Merge::name);
         let used: HashSet<RunName> = self.names().into_iter().chain(written).collect();
-        for name in run::names_in(&*self.disk, &self.dir)? {
+        for name in RunName::all_in(&*self.disk, &self.dir)? {
             if !used.contains(&name) {
                 self.disk.remove(&name.path(&self.dir))?;
             }

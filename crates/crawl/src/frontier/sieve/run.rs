@@ -5,14 +5,11 @@
 //! page its first key and its checksum, so that a look-up costs at most one read, and what was read
 //! is checked every time.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::filter::Filter;
-use crate::disk::{Disk, DiskFile};
+use crate::disk::DiskFile;
+use crate::frontier::numbered::numbered_files;
 use crate::{Error, Result};
 
 const MAGIC: [u8; 8] = *b"larm.run";
@@ -24,35 +21,9 @@ const FOOTER_BYTES: usize = 32;
 /// Bytes written at a time.
 const WRITE_BYTES: usize = 64 * PAGE_BYTES;
 
-/// The name of a run in the sieve's directory; never given twice while the state may know it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct RunName(pub u64);
-
-impl RunName {
-    pub(super) fn next(self) -> Self {
-        Self(self.0 + 1)
-    }
-
-    pub(super) fn path(self, dir: &Path) -> PathBuf {
-        dir.join(self.to_string())
-    }
-
-    fn parse(file_name: &str) -> Option<Self> {
-        let number = file_name.strip_suffix(".run")?.parse().ok().map(Self)?;
-        (number.to_string() == file_name).then_some(number)
-    }
-}
-
-/// The file name.
-impl fmt::Display for RunName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:010}.run", self.0)
-    }
-}
-
-/// The runs that have a file in `dir`, needed or not.
-pub(super) fn names_in(disk: &dyn Disk, dir: &Path) -> Result<Vec<RunName>> {
-    Ok(disk.list(dir)?.iter().filter_map(|name| RunName::parse(name)).collect())
+numbered_files! {
+    /// The name of a run in the sieve's directory; never given twice while the state may know it.
+    RunName, "run"
 }
 
 /// A fingerprint that is looked for, with its place in the caller's batch.

@@ -250,7 +250,7 @@ fn damage_while_the_sieve_is_in_use_is_an_error_and_inserts_nothing() {
     let keys: Vec<u64> = (0..1_000).map(|n| Dice(n).roll()).collect();
     sieve.insert(&keys).unwrap();
     let names = sieve.checkpoint().unwrap();
-    sieve.recent = super::Recent::default();
+    sieve.recent = Arc::default();
     let mut content = std::fs::read(names[0].path(temp.path())).unwrap();
     content[100] ^= 1;
     std::fs::write(names[0].path(temp.path()), content).unwrap();
