@@ -94,6 +94,7 @@ fn settled(dir: &Path, page: &PageRow) -> Vec<String> {
     if let Some(original) = &page.same_as {
         lines.push(format!("the same body as {}", original.url));
     }
+    lines.extend(page.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value)));
     lines.extend(page.notes.iter().map(|note| format!("note: {note}")));
     if let Some(place) = &page.warc {
         let cat = format!("larm cat {} {}", shown(dir), shell_word(&page.url));

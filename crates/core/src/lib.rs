@@ -14,6 +14,7 @@
 //! where it is written · *verdict* and *reason* a filter's answer · *outcome* what became of a url ·
 //! *partition* share of the sites · *checkpoint* state that can be resumed.
 
+pub mod answer;
 pub mod digest;
 pub mod level;
 pub mod limits;
@@ -29,6 +30,7 @@ pub mod url;
 pub mod via;
 pub mod workbench;
 
+pub use answer::{Fact, Protocol, Truncated};
 pub use limits::Limits;
 pub use outcome::{Blame, Failure, FailureClass, Outcome};
 pub use time::Millis;

@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use larm_core::robots::Robots;
 use larm_core::url::{self, CrawlUrl, UrlRules};
-use larm_core::{Failure, FailureClass, Limits, Millis};
+use larm_core::{Failure, FailureClass, Limits, Millis, Truncated};
 
-use crate::fetch::{Fetched, Truncated, retry_after_ms};
+use crate::fetch::{Fetched, retry_after_ms};
 use crate::frontier::{Errand, Learnt, Lease, RobotsRow, RobotsRules};
 
 /// Leave to send one request: made from a lease, after robots.txt was asked.

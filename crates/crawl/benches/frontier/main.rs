@@ -241,6 +241,7 @@ impl Crawl {
                 offset: 123_456_789,
                 bytes: 9_000,
             }),
+            facts: Vec::new(),
             notes: Vec::new(),
         };
         let (links, rejected) = (offers.len() as u32, vec![("scope".to_owned(), 12)]);

@@ -6,10 +6,9 @@
 
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use larm_core::{Limits, Millis};
+use larm_core::{Limits, Millis, Truncated};
 use tokio::time::timeout_at;
 
-use super::Truncated;
 use super::budget::{Budget, Reservation};
 use super::connection::{Connection, Sent, bytes};
 use crate::clock::Clock;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use larm_core::{Limits, Millis};
+use larm_core::{Fact, Limits, Millis, Protocol, Truncated};
 
 use super::{Decoded, Reservation, decode};
 
@@ -25,8 +25,10 @@ pub struct Fetched {
     /// The body without chunk framing, content encodings still on. Cut out of `raw`, and sharing its
     /// memory unless it came in several chunks.
     pub payload: Bytes,
-    /// Whom we were connected to.
-    pub peer: SocketAddr,
+    /// How it came.
+    pub protocol: Protocol,
+    /// Whom we were connected to, if that was the server itself.
+    pub peer: Option<SocketAddr>,
     /// Before connecting.
     pub started: Millis,
     /// What connecting took, TLS included; nothing on a connection that was already open.
@@ -37,35 +39,12 @@ pub struct Fetched {
     pub ended: Millis,
     /// Why the body is not whole, if it is not.
     pub truncated: Option<Truncated>,
+    /// What else is known of it.
+    pub facts: Vec<Fact>,
     /// Oddities worth a line in the log.
     pub notes: Vec<&'static str>,
     /// The body's place in memory, held for as long as the body is.
     pub reservation: Reservation,
-}
-
-/// Why a body was cut. The words are those of `WARC-Truncated` (WARC 1.1 section 5.13) where it has one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Truncated {
-    /// Longer than `body_bytes_max`.
-    Length,
-    /// Slower than `fetch_ms_max`.
-    Time,
-    /// The connection ended before the body did.
-    Disconnect,
-    /// Not a content type that was asked for: the body was not read.
-    Unwanted,
-}
-
-impl Truncated {
-    /// The reason as `WARC-Truncated` has it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Length => "length",
-            Self::Time => "time",
-            Self::Disconnect => "disconnect",
-            Self::Unwanted => "unspecified",
-        }
-    }
 }
 
 impl Fetched {

@@ -15,7 +15,7 @@ use http::Response;
 use http::response::Parts;
 use hyper::body::{Body, Incoming};
 use larm_core::url::CrawlUrl;
-use larm_core::{Failure, FailureClass, Limits, Millis};
+use larm_core::{Failure, FailureClass, Limits, Millis, Protocol, Truncated};
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 
@@ -28,7 +28,7 @@ use super::frame::{self, Framing};
 use super::plan::{FetchPlan, RequestHead, Wanted};
 use super::pool::Pool;
 use super::tee::Tape;
-use super::{BoxFuture, Fetch, Fetched, Truncated, failure, tls};
+use super::{BoxFuture, Fetch, Fetched, failure, tls};
 use crate::clock::Clock;
 use crate::robots::Permit;
 
@@ -277,12 +277,14 @@ impl HttpFetch {
             raw,
             head_bytes,
             payload: extent.payload,
-            peer: turn.target.peer,
+            protocol: Protocol::Http1,
+            peer: Some(turn.target.peer),
             started: turn.started,
             connect_ms: turn.connect_ms,
             first_byte: tape.first_byte.unwrap_or(ended),
             ended,
             truncated,
+            facts: Vec::new(),
             notes,
             reservation: reading.reservation,
         }

@@ -40,7 +40,7 @@ pub use archived::archived_body;
 pub use budget::Reservation;
 pub use decode::{Decoded, gunzip};
 pub use dns::{DnsResolver, FixedResolver, Resolve, ResolveRule, Resolved, admit};
-pub use fetched::{Fetched, Truncated};
+pub use fetched::Fetched;
 pub use guard::{Cidr, Guard};
 pub use plan::FetchPlan;
 pub use retry_after::retry_after_ms;

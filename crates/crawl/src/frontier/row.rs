@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::via::Via;
-use larm_core::{FailureClass, Millis, Outcome};
+use larm_core::{Fact, FailureClass, Millis, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::store::{SameAs, WarcRef};
@@ -39,6 +39,8 @@ pub struct PageRow {
     pub same_as: Option<SameAs>,
     /// Where it lies in the archive.
     pub warc: Option<WarcRef>,
+    /// What else is known of the answer.
+    pub facts: Vec<Fact>,
     /// Oddities worth telling.
     pub notes: Vec<String>,
 }

@@ -14,12 +14,12 @@ use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::parse::{Input, Page, parse, parse_sitemap};
 use larm_core::scope::{Subject, Verdict};
 use larm_core::url::{self, CrawlUrl};
-use larm_core::{Failure, FailureClass, Limits, Millis, Outcome};
+use larm_core::{Failure, FailureClass, Limits, Millis, Outcome, Truncated};
 use tokio::sync::{Notify, mpsc};
 
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::fetch::{BoxFuture, Fetch, Fetched, Guard, Truncated, gunzip};
+use crate::fetch::{BoxFuture, Fetch, Fetched, Guard, gunzip};
 use crate::frontier::sieve::Recent;
 use crate::frontier::{Errand, Frontier, Lease, SharedFrontier};
 use crate::places::Meter;

@@ -6,10 +6,10 @@ use larm_core::parse::{Kind, Mime, Page};
 use larm_core::via::Via;
 
 use super::{Digested, Line, Read, outcome_of};
-use crate::fetch::{Fetched, Truncated as Cut};
+use crate::fetch::Fetched;
 use crate::frontier::{Lease, PageRow};
 use crate::robots::Permit;
-use crate::store::{Exchange, LinkFacts, PageFacts, Timings, Truncated, Visit, Wire};
+use crate::store::{Exchange, LinkFacts, PageFacts, Timings, Visit, Wire};
 
 impl Line {
     /// Puts together what the sinks will see.
@@ -26,6 +26,7 @@ impl Line {
                 first_byte_ms: Some(fetched.first_byte.since(fetched.started)),
                 total_ms: fetched.ended.since(fetched.started),
             },
+            facts: fetched.facts.clone(),
             page: page.map(|page| page_facts(&fetched, page)),
             exchange: outcome.answered().then(|| exchange(fetched, digest.sha1)),
             links,
@@ -64,6 +65,7 @@ impl Line {
             page: None,
             links: LinkFacts::default(),
             same_as: None,
+            facts: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -86,6 +88,7 @@ pub(super) fn row_of(lease: &Lease, visit: &Visit, digest: Option<BodyDigest>) -
         payload_digest: exchange.map(Exchange::payload_digest),
         same_as: visit.same_as.clone(),
         warc: None,
+        facts: visit.facts.clone(),
         notes: visit.notes.clone(),
     }
 }
@@ -128,13 +131,9 @@ fn exchange(fetched: Fetched, body_sha1: Option<Sha1Digest>) -> Exchange {
         head_bytes: fetched.head_bytes,
         status: fetched.status,
         content_type,
+        protocol: fetched.protocol,
         peer: fetched.peer,
-        truncated: fetched.truncated.map(|cut| match cut {
-            Cut::Length => Truncated::Length,
-            Cut::Time => Truncated::Time,
-            Cut::Disconnect => Truncated::Disconnect,
-            Cut::Unwanted => Truncated::Unspecified,
-        }),
+        truncated: fetched.truncated,
     };
     match body_sha1.filter(|_| is_body) {
         Some(digest) => Exchange::with_digest(wire, digest),

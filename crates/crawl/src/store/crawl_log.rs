@@ -100,6 +100,11 @@ fn open_line(visit: &Visit) -> Vec<u8> {
     }
     line.text_if_any("same_as", visit.same_as.as_ref().map_or("", |original| &original.url));
     line.number("links", visit.links.len() as u64);
+    if !visit.facts.is_empty() {
+        line.object("facts", |facts| {
+            visit.facts.iter().for_each(|fact| facts.text(&fact.name, &fact.value));
+        });
+    }
     if !visit.notes.is_empty() {
         line.list("notes", &visit.notes, |out, note| push_string(out, note));
     }

@@ -62,6 +62,13 @@ impl<'a> Object<'a> {
         out.push(b']');
     }
 
+    /// A field with an object, which `write` fills.
+    pub fn object(&mut self, name: &str, write: impl FnOnce(&mut Object<'_>)) {
+        let mut inner = Object::open(self.field(name));
+        write(&mut inner);
+        inner.close();
+    }
+
     /// Closes the object.
     pub fn close(self) {
         self.out.push(b'}');

@@ -35,7 +35,7 @@ pub use pages::PagesSink;
 pub use plan::StorePlan;
 pub use sink::{Encoded, Encoder, Flushed, Kept, Position, Sink, Unsynced, WarcRef};
 pub use summary::Summary;
-pub use visit::{Exchange, PageFacts, SameAs, Timings, Truncated, Visit, Wire};
+pub use visit::{Exchange, PageFacts, SameAs, Timings, Visit, Wire};
 pub use warc::{WarcReader, WarcSink};
 
 #[cfg(test)]

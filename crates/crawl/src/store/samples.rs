@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use larm_core::url::{CrawlUrl, UrlRules, seed};
 use larm_core::via::Via;
-use larm_core::{FailureClass, Limits, Millis, Outcome};
+use larm_core::{FailureClass, Limits, Millis, Outcome, Protocol, Truncated};
 
 use super::*;
 use crate::Result;
@@ -67,7 +67,8 @@ pub fn answered(text: &str, status: u16, headers: &[&str], payload: &[u8]) -> Vi
         head_bytes,
         status,
         content_type: content_type.map(str::to_owned),
-        peer: "192.0.2.7:80".parse().unwrap(),
+        protocol: Protocol::Http1,
+        peer: Some("192.0.2.7:80".parse().unwrap()),
         truncated: None,
     };
     visit(url, Outcome::Fetched { status }, Some(Exchange::new(wire)))
@@ -87,6 +88,7 @@ pub fn visit(url: CrawlUrl, outcome: Outcome, exchange: Option<Exchange>) -> Vis
         page: None,
         links: LinkFacts::default(),
         same_as: None,
+        facts: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use larm_core::digest::Sha1Digest;
 use larm_core::url::CrawlUrl;
 use larm_core::via::Via;
-use larm_core::{Millis, Outcome};
+use larm_core::{Fact, Millis, Outcome, Protocol, Truncated};
 use serde::{Deserialize, Serialize};
 
 use super::link_facts::LinkFacts;
@@ -44,6 +44,8 @@ pub struct Visit {
     pub links: LinkFacts,
     /// An earlier visit that brought the same payload.
     pub same_as: Option<SameAs>,
+    /// What else is known of the answer.
+    pub facts: Vec<Fact>,
     /// Oddities worth a word in the log.
     pub notes: Vec<String>,
 }
@@ -83,8 +85,10 @@ pub struct Wire {
     pub status: u16,
     /// Its `Content-Type`, as sent.
     pub content_type: Option<String>,
-    /// The other end.
-    pub peer: SocketAddr,
+    /// How it came.
+    pub protocol: Protocol,
+    /// The other end, if that was the server itself.
+    pub peer: Option<SocketAddr>,
     /// Why the response is not complete, if it is not.
     pub truncated: Option<Truncated>,
 }
@@ -136,31 +140,6 @@ impl Exchange {
             let (found, value) = line.split_once(':')?;
             found.trim().eq_ignore_ascii_case(name).then(|| value.trim())
         })
-    }
-}
-
-/// Why a response is not complete, in the words of `WARC-Truncated`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Truncated {
-    /// A maximum of bytes was reached.
-    Length,
-    /// A maximum of time was reached.
-    Time,
-    /// The connection ended early.
-    Disconnect,
-    /// For another reason.
-    Unspecified,
-}
-
-impl Truncated {
-    /// The word that the standard has for it (WARC 1.1 section 5.13).
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Length => "length",
-            Self::Time => "time",
-            Self::Disconnect => "disconnect",
-            Self::Unspecified => "unspecified",
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use larm_core::Truncated;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;

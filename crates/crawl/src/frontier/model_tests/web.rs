@@ -192,6 +192,7 @@ pub(super) fn row(lease: &Lease, outcome: Outcome, at: Millis) -> PageRow {
         payload_digest: None,
         same_as: None,
         warc: Some(WarcRef { file: 0, name: "a.warc.gz".into(), offset: 0, bytes: 1 }),
+        facts: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -96,8 +96,7 @@ fn revisit(visit: &Visit, exchange: &Exchange, original: &SameAs, id: &RecordId)
 fn request(visit: &Visit, exchange: &Exchange, response: &RecordId) -> Vec<u8> {
     let mut head = RecordHead::of_visit("request", &RecordId::new(), visit);
     head.fields.add("WARC-Concurrent-To", &response.0);
-    head.fields.add("WARC-IP-Address", &exchange.wire().peer.ip().to_string());
-    head.fields.add("WARC-Protocol", "http/1.1");
+    head.by_way_of(exchange);
     head.fields.add("Content-Type", HTTP_REQUEST);
     head.with_block(&exchange.wire().request)
 }
@@ -120,6 +119,9 @@ fn metadata_fields(visit: &Visit) -> Fields {
     fields.add_some("connectTimeMs", number(visit.timings.connect_ms).as_deref());
     fields.add_some("firstByteTimeMs", number(visit.timings.first_byte_ms).as_deref());
     fields.add("outlinks", &visit.links.len().to_string());
+    for fact in &visit.facts {
+        fields.add(&fact.name, &fact.value);
+    }
     for note in &visit.notes {
         fields.add("note", note);
     }
@@ -187,8 +189,13 @@ impl RecordHead {
 
     fn of_exchange(&mut self, exchange: &Exchange) {
         self.fields.add("WARC-Payload-Digest", &exchange.payload_digest().to_string());
-        self.fields.add("WARC-IP-Address", &exchange.wire().peer.ip().to_string());
-        self.fields.add("WARC-Protocol", "http/1.1");
+        self.by_way_of(exchange);
+    }
+
+    fn by_way_of(&mut self, exchange: &Exchange) {
+        let address = exchange.wire().peer.map(|peer| peer.ip().to_string());
+        self.fields.add_some("WARC-IP-Address", address.as_deref());
+        self.fields.add("WARC-Protocol", exchange.wire().protocol.word());
     }
 
     fn with_block(mut self, block: &[u8]) -> Vec<u8> {

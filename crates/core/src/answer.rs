@@ -1,0 +1,69 @@
+//! Words about an answer that whoever fetches and whoever stores have in common.
+
+use serde::{Deserialize, Serialize};
+
+/// The protocol that an answer came by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Protocol {
+    /// HTTP/1.0 or 1.1: what is kept are the bytes as they came.
+    #[default]
+    Http1,
+    /// HTTP/2: it has no such bytes; what is kept is the same answer written as HTTP/1.1.
+    Http2,
+    /// A file of this machine.
+    File,
+}
+
+impl Protocol {
+    /// The word that `WARC-Protocol` has for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Http1 => "http/1.1",
+            Self::Http2 => "h2",
+            Self::File => "file",
+        }
+    }
+}
+
+/// Why a body was cut. The words are those of `WARC-Truncated` (WARC 1.1 section 5.13) where it has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Truncated {
+    /// Longer than `body_bytes_max`.
+    Length,
+    /// Slower than `fetch_ms_max`.
+    Time,
+    /// The connection ended before the body did.
+    Disconnect,
+    /// Not a content type that was asked for: the body was not read.
+    Unwanted,
+}
+
+impl Truncated {
+    /// The reason as `WARC-Truncated` has it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Length => "length",
+            Self::Time => "time",
+            Self::Disconnect => "disconnect",
+            Self::Unwanted => "unspecified",
+        }
+    }
+}
+
+/// Something that is known of an answer beyond its bytes: how it was encrypted, what its owner reserves.
+///
+/// Facts go into the archive's metadata, the crawl log and the page table. Few answers have any.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// What it is about: letters, digits and dashes.
+    pub name: Box<str>,
+    /// What is the case.
+    pub value: Box<str>,
+}
+
+impl Fact {
+    /// `name` is `value`.
+    pub fn new(name: &str, value: impl Into<Box<str>>) -> Self {
+        Self { name: name.into(), value: value.into() }
+    }
+}
