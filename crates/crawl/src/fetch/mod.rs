@@ -22,6 +22,8 @@ mod dns;
 mod failure;
 mod fetched;
 mod frame;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod guard;
 mod http;
 mod http2;
