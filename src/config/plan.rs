@@ -6,9 +6,9 @@ use anyhow::Result;
 use larm_core::Limits;
 use larm_core::url::UrlRules;
 use larm_core::workbench::Pace;
-use larm_crawl::fetch::FetchPlan;
+use larm_crawl::fetch::{FetchPlan, SignPlan};
 use larm_crawl::frontier::Budgets;
-use larm_crawl::{Keep, Plan, Selection};
+use larm_crawl::{Keep, Plan, Selection, SignalPlan};
 
 use super::Config;
 use super::raw::{Settings, Warc};
@@ -42,6 +42,11 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         resolve: parsed(&settings.resolve, "--resolve")?,
         allow_private: parsed(&settings.allow_private, "--allow-private")?,
         obey_robots: settings.ignore_robots != Some(true),
+        signals: SignalPlan {
+            respect: settings.respect_signals.iter().copied().collect(),
+            tdmrep: settings.tdmrep == Some(true),
+        },
+        probe: settings.no_probe != Some(true),
         agent: product_token(&user_agent).to_owned(),
         operator: None,
         contact: settings.contact.clone(),
@@ -53,7 +58,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
             links: settings.no_links != Some(true),
             log: true,
         },
-        fetch: fetch(settings, user_agent)?,
+        fetch: fetch(settings, user_agent, &limits)?,
         limits,
     })
 }
@@ -212,14 +217,27 @@ fn check_threads(settings: &Settings) -> Result<()> {
     }
 }
 
-fn fetch(settings: &Settings, user_agent: String) -> Result<FetchPlan> {
+fn fetch(settings: &Settings, user_agent: String, limits: &Limits) -> Result<FetchPlan> {
     Ok(FetchPlan {
         user_agent,
         headers: settings.header.iter().map(|text| header(text)).collect::<Result<_>>()?,
         accept: types(&settings.accept)?,
         insecure: settings.insecure == Some(true),
         ca_file: settings.ca_file.clone(),
+        sign: sign(settings, limits)?,
     })
+}
+
+fn sign(settings: &Settings, limits: &Limits) -> Result<Option<SignPlan>> {
+    let agent = settings.signature_agent.clone();
+    match &settings.sign_key {
+        Some(key) => {
+            let good_for_ms = limits.signature_ms_max;
+            Ok(Some(SignPlan { key: key.clone(), agent, good_for_ms }))
+        }
+        None if agent.is_some() => Err(usage("--signature-agent needs a --sign-key to sign with")),
+        None => Ok(None),
+    }
 }
 
 fn header(text: &str) -> Result<(String, String)> {

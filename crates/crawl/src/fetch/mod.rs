@@ -24,6 +24,7 @@ mod http;
 mod plan;
 mod pool;
 mod retry_after;
+mod sign;
 mod tee;
 #[cfg(test)]
 mod tests;
@@ -44,6 +45,7 @@ pub use fetched::Fetched;
 pub use guard::{Cidr, Guard};
 pub use plan::FetchPlan;
 pub use retry_after::retry_after_ms;
+pub use sign::{SignKey, SignPlan};
 
 /// A future behind a seam.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

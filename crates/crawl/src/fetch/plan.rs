@@ -7,6 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use larm_core::url::CrawlUrl;
 use larm_core::{Failure, FailureClass};
 
+use super::sign::{SignPlan, Signer};
 use crate::{Error, Result};
 
 /// How to ask, and what for.
@@ -23,6 +24,8 @@ pub struct FetchPlan {
     pub insecure: bool,
     /// More authorities to trust, as PEM.
     pub ca_file: Option<PathBuf>,
+    /// How to sign requests, if they are to be signed.
+    pub sign: Option<SignPlan>,
 }
 
 impl Default for FetchPlan {
@@ -33,6 +36,7 @@ impl Default for FetchPlan {
             accept: Vec::new(),
             insecure: false,
             ca_file: None,
+            sign: None,
         }
     }
 }
@@ -48,6 +52,7 @@ const ENCODINGS: &str = "gzip, deflate, br, zstd";
 #[derive(Debug)]
 pub(super) struct RequestHead {
     fields: HeaderMap,
+    signer: Option<Signer>,
 }
 
 impl RequestHead {
@@ -66,7 +71,8 @@ impl RequestHead {
         for (name, value) in own {
             fields.append(name, value);
         }
-        Ok(Self { fields })
+        let signer = plan.sign.as_ref().map(Signer::new).transpose()?;
+        Ok(Self { fields, signer })
     }
 
     /// The request for `url`: path and query in the request line, the host first among the fields.
@@ -78,6 +84,7 @@ impl RequestHead {
         let host = HeaderValue::try_from(authority(url)).map_err(|e| unfit(e.to_string()))?;
         *request.headers_mut() = self.fields.clone();
         request.headers_mut().insert(HOST, host);
+        self.signer.iter().for_each(|signer| signer.sign(request.headers_mut(), authority(url)));
         Ok(request)
     }
 }
