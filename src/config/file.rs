@@ -46,6 +46,7 @@ fn anchor(settings: &mut Settings, base: &Path) {
         &mut settings.block,
         &mut settings.ca_file,
         &mut settings.sign_key,
+        &mut settings.cookie_jar,
         &mut settings.jsonl,
     ];
     for path in paths.into_iter().flatten().filter(|path| !is_dash(path)) {

@@ -182,7 +182,8 @@ fn marked(sight: &Sight<'_>, limits: &Limits) -> Option<Wall> {
     let refuses = matches!(sight.status, 403 | 405 | 429 | 503);
     let is_page = matches!(sight.status, 200 | 202);
     let bytes_max = usize::try_from(limits.wall_bytes_max).unwrap_or(usize::MAX);
-    if !refuses && !(is_page && sight.body.len() <= bytes_max) {
+    let may_be_wall = refuses || (is_page && sight.body.len() <= bytes_max);
+    if !may_be_wall {
         return None;
     }
     let head = sight.body.get(..bytes_max).unwrap_or(sight.body);
@@ -223,7 +224,9 @@ mod tests {
     use super::*;
     use crate::parse::testdata;
 
-    fn of(status: u16, headers: &[(&str, &str)], body: &str) -> Option<&'static str> {
+    type Fields = &'static [(&'static str, &'static str)];
+
+    fn of(status: u16, headers: Fields, body: &str) -> Option<&'static str> {
         let header = |name: &str| headers.iter().find(|(n, _)| *n == name).map(|(_, value)| *value);
         let sight = Sight { status, header: &header, body: body.as_bytes() };
         recognise(&sight, &Limits::default()).map(|wall| wall.vendor)
@@ -232,7 +235,7 @@ mod tests {
     #[test]
     fn every_vendor_is_known_by_its_page_or_its_header() {
         #[rustfmt::skip]
-        let rows: &[(u16, &[(&str, &str)], &str, &str)] = &[
+        let rows: &[(u16, Fields, &str, &str)] = &[
             (403, &[("cf-mitigated", "challenge")], "", "Cloudflare"),
             (200, &[("cf-mitigated", "challenge")], "", "Cloudflare"),
             (503, &[("server", "cloudflare")], "<title>Just a moment...</title><div class=\"main\">", "Cloudflare"),
@@ -264,7 +267,7 @@ mod tests {
         let large =
             format!("<title>Just a moment...</title>window._cf_chl_opt{}", " ".repeat(20_000));
         #[rustfmt::skip]
-        let rows: &[(u16, &[(&str, &str)], &str)] = &[
+        let rows: &[(u16, Fields, &str)] = &[
             // Cloudflare's watching script is in ordinary pages, and so is its name in the header.
             (200, &[("server", "cloudflare")], "<script src=\"/cdn-cgi/challenge-platform/h/b/scripts/jsd/main.js\">"),
             (200, &[("server", "cloudflare")], "<title>Just a moment...</title><p>a poem</p>"),

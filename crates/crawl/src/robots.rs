@@ -30,6 +30,7 @@ pub struct Permit {
     address: std::net::IpAddr,
     url: CrawlUrl,
     signals: Signals,
+    form: Option<String>,
 }
 
 impl Permit {
@@ -43,9 +44,20 @@ impl Permit {
         self.address
     }
 
+    /// What is sent along, as a form is: by a login alone.
+    pub fn form(&self) -> Option<&str> {
+        self.form.as_deref()
+    }
+
     /// Whether what is fetched is for the crawl itself: rules or a list of pages, of whatever type.
     pub fn is_errand(&self) -> bool {
         !matches!(self.lease.errand(), Errand::Page) || self.url != *self.lease.url()
+    }
+
+    /// The same turn, spent on a step of the host's login.
+    pub fn for_login(self, url: CrawlUrl, form: Option<String>) -> Self {
+        assert_eq!(url.host(), self.url.host(), "ROBOTS-1: a turn is for one host");
+        Self { url, form, ..self }
     }
 
     /// The lease this permit was made from.
@@ -67,7 +79,7 @@ impl Permit {
     #[cfg(test)]
     pub(crate) fn for_test(url: CrawlUrl, address: std::net::IpAddr) -> Self {
         let lease = Lease::for_test(url.clone(), address);
-        Self { lease, address, url, signals: Signals::default() }
+        Self { lease, address, url, signals: Signals::default(), form: None }
     }
 }
 
@@ -336,11 +348,12 @@ fn tdmrep_url(origin: &str) -> CrawlUrl {
 }
 
 fn permit(lease: Lease, address: std::net::IpAddr, signals: Signals) -> Permit {
-    Permit { url: lease.url().clone(), address, lease, signals }
+    Permit { url: lease.url().clone(), address, lease, signals, form: None }
 }
 
 fn permit_for_robots(lease: Lease, address: std::net::IpAddr) -> Permit {
-    Permit { url: robots_url(lease.url()), address, lease, signals: Signals::default() }
+    let url = robots_url(lease.url());
+    Permit { url, address, lease, signals: Signals::default(), form: None }
 }
 
 /// Rules that end in the middle may lack the one that matters.
