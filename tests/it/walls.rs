@@ -6,6 +6,7 @@ use larm_crawl::frontier::PageRow;
 use larm_crawl::{Handle, Plan};
 use larm_testsite::{Features, WebPlan};
 
+use crate::hand::{Hand, page};
 use crate::kept::Kept;
 use crate::world::{World, assert_none, assert_perfect, crawl, crawl_and_ask, url};
 
@@ -66,6 +67,25 @@ fn a_wall_is_a_failure_with_a_name_and_never_a_page() {
     let kept = Kept::of(&world.dir());
     assert!(!kept.archive_text().contains("anubis"), "a wall is not archived");
     assert_perfect(&world.audit());
+}
+
+#[test]
+fn a_wall_before_robots_txt_is_no_leave_to_crawl() {
+    let wall = "HTTP/1.1 403 Forbidden\r\ncf-mitigated: challenge\r\nConnection: close\r\n\
+                Content-Length: 0\r\n\r\n";
+    let hand = Hand::serve(|_| {
+        let robots = ("shut.test/robots.txt".to_owned(), wall.as_bytes().to_vec());
+        vec![robots, ("shut.test/".to_owned(), page(&[]))]
+    });
+    let mut plan = hand.plan("shut.test/", &["shut.test"]);
+    plan.limits.host_back_off_ms_max = 50;
+    plan.limits.host_chances_ms_max = 50;
+    plan.limits.host_failures_max = 1;
+    let (_, handle) = crawl_and_ask(plan);
+    let class = FailureClass::BotWall;
+    let outcome = row(&handle, &hand.url("shut.test/")).outcome;
+    assert_eq!(outcome, Outcome::HostUnreachable { class });
+    assert_none("asked for without rules", hand.asked());
 }
 
 #[test]

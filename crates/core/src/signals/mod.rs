@@ -118,7 +118,8 @@ impl Signals {
                 self.add(name, &value, Source::Header, says, limits);
             }
             None if name == "x-robots-tag" => {
-                self.read_words(Directives::from_header(&value, reader.agent), name, reader);
+                let words = Directives::from_header(&value, reader.agent);
+                self.read_words(words, Source::Header, reader);
             }
             None => self.read_tdm(name, &value, Source::Header, limits),
         }
@@ -132,7 +133,7 @@ impl Signals {
             }
             _ => {
                 let words = Directives::from_meta(name, content, reader.agent).unwrap_or_default();
-                self.read_words(words, "meta robots", reader);
+                self.read_words(words, Source::Meta, reader);
             }
         }
     }
@@ -173,8 +174,7 @@ impl Signals {
         self.add(name, value, source, says, limits);
     }
 
-    fn read_words(&mut self, words: Directives, name: &str, reader: &Reader<'_>) {
-        let source = if name == "x-robots-tag" { Source::Header } else { Source::Meta };
+    fn read_words(&mut self, words: Directives, source: Source, reader: &Reader<'_>) {
         let is_image = reader.content_type.trim_start().starts_with("image/");
         let no_ai = Says::default()
             .with(Use::AiInput, Some(Preference::Reserved))
