@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod drive;
 mod inspect;
+mod key;
 mod lines;
 mod lookup;
 mod manual;
@@ -33,6 +34,7 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Why(args) => why::why(&args),
         Command::Cat(args) => cat::cat(&args),
         Command::Inspect(what) => inspect::inspect(what),
+        Command::Key(what) => key::key(&what),
         Command::Demo(args) => demo::demo(&args),
         Command::Doctor => doctor::doctor(),
         Command::Completions(args) => manual::completions(args.shell),

@@ -73,6 +73,17 @@ impl Kept {
         urls
     }
 
+    /// URLs in the list of pages.
+    pub fn page_urls(&self) -> Vec<String> {
+        texts(&self.pages, "url")
+    }
+
+    /// All that the archive's records hold, as one text.
+    pub fn archive_text(&self) -> String {
+        let blocks = self.records.iter().map(|(_, record)| String::from_utf8_lossy(&record.block));
+        blocks.collect::<Vec<_>>().join("\n")
+    }
+
     fn answers(&self) -> impl Iterator<Item = &(String, Record)> {
         self.records.iter().filter(|(_, record)| matches!(record.kind(), "response" | "revisit"))
     }

@@ -29,7 +29,8 @@ impl<'w> Larm<'w> {
 
     /// Its arguments, for a crawl into `dir`.
     pub fn arguments(&self, dir: &Path) -> Vec<String> {
-        let fixed = ["--scope", "any", "--allow-private", "127.0.0.0/8", "--no-progress"];
+        let fixed =
+            ["--scope", "any", "--allow-private", "127.0.0.0/8", "--no-progress", "--no-probe"];
         let patience = ["host_chances_ms_max=4000", "host_back_off_ms_max=1000"];
         let mut arguments = vec!["crawl".to_owned()];
         arguments.extend(self.world.site.seeds());

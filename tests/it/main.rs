@@ -18,5 +18,7 @@ mod politeness;
 mod resume;
 mod safety;
 mod seeds;
+mod signals;
 mod tidy;
+mod walls;
 mod world;

@@ -136,6 +136,8 @@ pub enum FailureClass {
     Login,
     /// Our own machine has no file left for a connection: says nothing of URL or host.
     NoFiles,
+    /// A page that asks for a browser, or for a person, stands before the one that was asked for.
+    BotWall,
 }
 
 /// Whom a failure is held against.
@@ -166,7 +168,7 @@ pub struct RetryRule {
 
 impl FailureClass {
     /// All classes, in the order of the table in the manual.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Dns,
         Self::ForbiddenAddress,
         Self::Refused,
@@ -185,6 +187,7 @@ impl FailureClass {
         Self::CrawlDelayTooLong,
         Self::Login,
         Self::NoFiles,
+        Self::BotWall,
     ];
 
     /// The retry table. Refused connections get their three chances within 30 seconds, other host
@@ -209,6 +212,7 @@ impl FailureClass {
             Self::CrawlDelayTooLong => (Blame::HostForGood, 0, 1),
             Self::Login => (Blame::HostForGood, 0, 1),
             Self::NoFiles => (Blame::Nobody, 0, 1),
+            Self::BotWall => (Blame::Host, 60_000, 5),
         };
         RetryRule { blame, first_delay_ms, growth }
     }
@@ -234,7 +238,8 @@ impl FailureClass {
             | Self::Unavailable
             | Self::ServerError
             | Self::CrawlDelayTooLong
-            | Self::NoFiles => false,
+            | Self::NoFiles
+            | Self::BotWall => false,
         }
     }
 
@@ -266,6 +271,7 @@ impl FailureClass {
             Self::CrawlDelayTooLong => "crawl-delay-too-long",
             Self::Login => "login",
             Self::NoFiles => "no-files",
+            Self::BotWall => "bot-wall",
         }
     }
 }

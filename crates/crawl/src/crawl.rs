@@ -31,6 +31,7 @@ use crate::places::{Meter, Places};
 use crate::plan::Plan;
 use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
+use crate::soft::SoftHosts;
 use crate::store::summary::State;
 use crate::store::{
     Chain, CrawlLogSink, LinksSink, PagesSink, Sink, StorePlan, Summary, Visit, WarcSink,
@@ -250,7 +251,12 @@ impl Assembly {
             rules: shared.rules.clone(),
             recent,
             logins: Logins::new(&plan.logins, cookies, &plan.limits)?,
-            robots: RobotsCache::new(&plan.agent, plan.obey_robots, self.limits.clone()),
+            robots: RobotsCache::new(
+                &plan.agent,
+                plan.obey_robots,
+                plan.signals,
+                self.limits.clone(),
+            ),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve)
                 .behind(plan.fetch.proxies.clone()),
             fetcher,
@@ -262,6 +268,9 @@ impl Assembly {
             reads_text: chain.reads_text() || self.crawl.handler.is_some(),
             agent: plan.agent.clone(),
             obey: plan.obey_robots,
+            respect: plan.signals.respect,
+            soft: SoftHosts::new(&self.limits),
+            probe: plan.probe,
             limits: self.limits.clone(),
             clock: self.clock,
         }))

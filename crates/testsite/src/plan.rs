@@ -155,6 +155,12 @@ features! {
     actions,
     /// Images, styles and scripts embedded in pages.
     assets,
+    /// What owners say of the use of pages: in robots.txt, headers, `meta` elements and a file.
+    usage,
+    /// Hosts that show a page for browsers instead of theirs.
+    walls,
+    /// A host that answers every path with 200.
+    soft,
     /// Links to private networks and to other schemes.
     foreign,
     /// URLs of almost 2,000 bytes, and of far more.

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::feature::SITEMAP_INDEX;
+use crate::feature::{ROBOTS_LINES, SITEMAP_INDEX};
 use crate::resource::{Link, Resource, RetryAfter};
 use crate::web::{HostKind, Web, home};
 
@@ -151,6 +151,9 @@ fn plain(web: &Web, host: usize) -> String {
     };
     if let Some(link) = sitemap(web, host) {
         let _ = writeln!(out, "\nSitemap: {}", web.url(link.host, &link.path));
+    }
+    if web.plan.features.usage && web.hosts[host].kind == HostKind::Site {
+        out.push_str(ROBOTS_LINES);
     }
     out
 }

@@ -12,7 +12,7 @@ use crate::hostile::Misbehaviour;
 use crate::resource::{Carrier, Link, Reply, Resource, Role};
 use crate::robots::{self, Rules, is_robots_path};
 use crate::trap::{self, Trap};
-use crate::web::Web;
+use crate::web::{HostKind, Web};
 
 /// Everything there is to know about a web.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -27,6 +27,8 @@ pub struct Truth {
     pub actions: BTreeSet<String>,
     /// Endless spaces.
     pub traps: Vec<Trap>,
+    /// What the URLs of hosts begin with that answer every path.
+    pub soft: Vec<String>,
     /// Every host by name.
     pub hosts: BTreeMap<String, HostTruth>,
 }
@@ -79,6 +81,8 @@ pub enum Kind {
     Broken(Misbehaviour),
     /// On a host that cannot be reached.
     Unreachable,
+    /// Behind a page for browsers, at every try.
+    Walled,
 }
 
 /// How a URL is found.
@@ -144,6 +148,9 @@ impl Walk<'_> {
                 crawl_delay_ms: robots::crawl_delay_ms(self.web, host.serves),
             };
             self.truth.hosts.insert(host.name.to_string(), known);
+            if host.kind == HostKind::Soft {
+                self.truth.soft.push(self.web.url(i, "/"));
+            }
             for (prefix, urls_max, _) in
                 trap::SPACES.iter().filter(|_| trap::is_trapped(self.web, i))
             {
@@ -182,7 +189,8 @@ impl Walk<'_> {
         }
         let resource = self.web.resource(host, path);
         let page_nofollow = resource.nofollow();
-        for link in resource.reply.links() {
+        let links = if resource.role == Role::Wall { &[] } else { resource.reply.links() };
+        for link in links {
             let target = link.host_seen_from(host);
             if page_nofollow || link.nofollow {
                 self.truth.nofollow.insert(self.web.url(target, &link.path));
@@ -220,6 +228,7 @@ fn kind(web: &Web, (host, path): (usize, &str), resource: &Resource) -> Kind {
         (Role::Asset, _) => Kind::Asset,
         (Role::Sitemap, _) => Kind::Sitemap,
         (Role::Overlong, _) => Kind::TooLong,
+        (Role::Wall, _) => Kind::Walled,
         (_, Reply::Redirect { to, .. }) => {
             Kind::Redirect(web.url(to.host_seen_from(host), &to.path))
         }

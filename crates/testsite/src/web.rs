@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use crate::feature::{self, Shelf};
+use crate::feature::{self, Challenge, Shelf};
 use crate::hostile::Misbehaviour;
 use crate::plan::WebPlan;
 use crate::prose::Prose;
@@ -53,6 +53,10 @@ pub(crate) enum HostKind {
     Mirror,
     Robots(Oddity),
     Hostile(Misbehaviour),
+    /// Keeps machines out.
+    Walled(Challenge),
+    /// Answers every path.
+    Soft,
 }
 
 impl Host {
@@ -101,11 +105,24 @@ impl Web {
     /// What stands at `path` (with its query) of a host; a 404 where nothing does.
     pub fn resource(&self, host: usize, path: &str) -> Resource {
         let host = self.hosts[host].serves;
+        let missing = || match self.hosts[host].kind {
+            HostKind::Soft => feature::nothing_here(self, host),
+            _ => Resource::status(404),
+        };
         robots::resource(self, host, path)
+            .or_else(|| self.wall(host))
             .or_else(|| self.shelves[host].get(path))
             .or_else(|| page::number(self, host, path).map(|n| page::resource(self, host, n)))
             .or_else(|| trap::resource(self, host, path))
-            .unwrap_or_else(|| Resource::status(404))
+            .unwrap_or_else(missing)
+    }
+
+    /// What stands before every page of a host, if it keeps machines out.
+    fn wall(&self, host: usize) -> Option<Resource> {
+        match self.hosts[host].kind {
+            HostKind::Walled(challenge) => Some(feature::challenge(challenge)),
+            _ => None,
+        }
     }
 
     /// Links that a host's start page has because of its features.
@@ -150,7 +167,8 @@ pub(crate) fn addresses(plan: &WebPlan, loopback: Loopback) -> BTreeSet<IpAddr> 
     hosts.iter().filter(|host| host.listens()).map(|host| host.address).collect()
 }
 
-/// All hosts of a plan: the ordinary ones first, then mirror, robots oddities, misbehaviours.
+/// All hosts of a plan: the ordinary ones first, then mirror, robots oddities, misbehaviours, walls, and
+/// one that answers everything.
 fn lay_out(plan: &WebPlan, loopback: Loopback) -> Vec<Host> {
     let mut hosts = Vec::new();
     for i in 0..plan.hosts {
@@ -175,6 +193,15 @@ fn lay_out(plan: &WebPlan, loopback: Loopback) -> Vec<Host> {
         hosts.extend(
             bad.map(|(bad, word)| (HostKind::Hostile(*bad), format!("{word}.hostile.test"), few)),
         );
+    }
+    if plan.features.walls {
+        let walled = Challenge::ALL
+            .iter()
+            .map(|(by, word)| (HostKind::Walled(*by), format!("{word}.walled.test"), few));
+        hosts.extend(walled);
+    }
+    if plan.features.soft {
+        hosts.push((HostKind::Soft, "soft.any.test".to_owned(), few));
     }
     let numbered = hosts.into_iter().enumerate();
     numbered

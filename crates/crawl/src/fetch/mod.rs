@@ -32,6 +32,7 @@ mod pool;
 mod proxy;
 mod request;
 mod retry_after;
+mod sign;
 mod tee;
 #[cfg(test)]
 mod tests;
@@ -55,6 +56,7 @@ pub use guard::{Cidr, Guard};
 pub use plan::FetchPlan;
 pub use proxy::{Bypass, ProxiedResolver, Proxy, ProxyPlan};
 pub use retry_after::retry_after_ms;
+pub use sign::{SignKey, SignPlan};
 
 /// A future behind a seam.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -8,11 +8,15 @@ mod assets;
 mod content;
 mod errors;
 mod moved;
+mod usage;
+mod walls;
 
 use std::collections::HashMap;
 
 pub(crate) use access::NOFOLLOW_HEADER;
 pub(crate) use assets::{SITEMAP_INDEX, embedded};
+pub(crate) use usage::ROBOTS_LINES;
+pub(crate) use walls::{Challenge, challenge, nothing_here};
 
 use crate::hostile::Misbehaviour;
 use crate::resource::{Link, Page, Resource};
@@ -93,7 +97,8 @@ pub(crate) fn stock(web: &Web, host: usize) -> Shelf {
         HostKind::Site => stock_site(web, &mut shelf),
         // Its page is closed or open as its robots.txt has it.
         HostKind::Robots(_) => shelf.offer_page("/private/page"),
-        HostKind::Hostile(Misbehaviour::Refuses) | HostKind::Mirror => {}
+        HostKind::Hostile(Misbehaviour::Refuses) | HostKind::Mirror | HostKind::Walled(_) => {}
+        HostKind::Soft => (0..walls::LOST).for_each(|n| shelf.enter(&format!("/lost/{n}"))),
         // Misbehaves at one path; its other pages are as good as any.
         HostKind::Hostile(bad) => shelf.offer("/bad", Resource::bad(bad)),
     }
@@ -105,7 +110,7 @@ fn stock_site(web: &Web, shelf: &mut Shelf) {
     let next_host = (shelf.host + 1) % web.plan.hosts;
     let shown = |on: bool, home: usize| web.plan.shows(on, shelf.host, home);
     type Generator<'g> = &'g dyn Fn(&mut Shelf);
-    let generators: [(bool, Generator<'_>); 15] = [
+    let generators: [(bool, Generator<'_>); 16] = [
         (shown(features.redirects, home::MOVED), &|shelf| {
             moved::redirects(shelf, next_host, features.private);
         }),
@@ -120,6 +125,7 @@ fn stock_site(web: &Web, shelf: &mut Shelf) {
         (shown(features.private, home::PRIVATE), &access::private),
         (shown(features.nofollow, home::ODD), &access::nofollow),
         (shown(features.actions, home::ODD), &access::actions),
+        (features.usage, &usage::usage),
         (features.assets, &assets::assets),
         (shown(features.sitemaps, home::MAPPED), &|shelf| assets::sitemaps(web, shelf)),
         (trap::is_trapped(web, shelf.host), &traps),
