@@ -9,6 +9,7 @@ mod coverage;
 mod durability;
 mod explain;
 mod hand;
+mod hostile;
 mod kept;
 mod larm;
 mod library;

@@ -203,6 +203,10 @@ limits! {
     first_byte_ms_max = 20 * SECOND_MS, ceiling HOUR_MS, "the fetch fails: first-byte-timeout", "failed.first-byte-timeout";
     #[doc = "Time for a whole fetch."]
     fetch_ms_max = 60 * SECOND_MS, ceiling 24 * HOUR_MS, "the body is cut, with a note and WARC-Truncated", "fetch.time_truncated";
+    #[doc = "Bytes per second of a body, once `body_slow_ms_max` is over."]
+    body_bytes_per_second_min = 1_000, ceiling GIB, "the body is cut, with a note and WARC-Truncated", "fetch.time_truncated";
+    #[doc = "Time for which a body may come more slowly than that."]
+    body_slow_ms_max = 60 * SECOND_MS, ceiling 24 * HOUR_MS, "from here on its speed counts", "fetch.time_truncated";
     #[doc = "Time for one name look-up."]
     dns_ms_max = 10 * SECOND_MS, ceiling 10 * 60 * SECOND_MS, "the look-up fails: dns", "failed.dns";
     #[doc = "Names in the DNS cache."]

@@ -101,7 +101,7 @@ impl TestSite {
         let resource = self.web().resource(host, path);
         let (host, status) = (self.web().hosts[host].serves, resource.reply.status());
         let bad = matches!(resource.reply, Reply::Bad(_));
-        let turn = Turn { host, resource, status };
+        let turn = Turn { host, resource, status, tries: 0 };
         (!bad).then(|| answer::body(self.web(), path, &turn).into_owned())
     }
 

@@ -49,8 +49,10 @@ impl Connection {
     ) -> Result<Box<Self>, Failure> {
         let tape = SharedTape::new(buffers);
         let stream = TokioIo::new(Tee::new(stream, tape.clone(), clock));
-        let (requests, traffic) =
-            options(limits).handshake(stream).await.map_err(|error| failure::answering(&error))?;
+        let (requests, traffic) = options(limits)
+            .handshake(stream)
+            .await
+            .map_err(|error| failure::answering(&error, b"", limits))?;
         Ok(Box::new(Self { requests, traffic, ended: false, tape }))
     }
 

@@ -6,7 +6,9 @@
 use std::error::Error as StdError;
 use std::io;
 
-use larm_core::{Failure, FailureClass};
+use larm_core::{Failure, FailureClass, Limits};
+
+use super::blunder;
 
 /// A failure to connect.
 pub(super) fn connecting(error: &io::Error) -> Failure {
@@ -51,8 +53,8 @@ pub(super) fn shaking_hands(error: &io::Error) -> Failure {
     }
 }
 
-/// A failure between the request and the end of the response's headers.
-pub(super) fn answering(error: &hyper::Error) -> Failure {
+/// A failure between the request and the end of the response's headers, of which so much had come.
+pub(super) fn answering(error: &hyper::Error, answer: &[u8], limits: &Limits) -> Failure {
     if let Some(io) = io_source(error) {
         return tls(io).unwrap_or_else(|| broken(io));
     }
@@ -62,7 +64,9 @@ pub(super) fn answering(error: &hyper::Error) -> Failure {
             "connection closed before the response's headers were complete",
         );
     }
-    Failure::new(FailureClass::Protocol, format!("not an HTTP response: {}", in_full(error)))
+    let is_parse = error.is_parse();
+    let words = if is_parse { blunder::explain(answer, limits) } else { in_full(error) };
+    Failure::new(FailureClass::Protocol, format!("not an HTTP response: {words}"))
 }
 
 fn broken(error: &io::Error) -> Failure {

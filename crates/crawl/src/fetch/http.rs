@@ -243,7 +243,7 @@ impl HttpFetch {
         } else if tape.sent.is_none() && !tape.response.is_empty() {
             protocol("the server spoke before it was asked".to_owned())
         } else {
-            failure::answering(error)
+            failure::answering(error, &tape.response, &self.limits)
         };
         let connection_was_dead = tape.response.is_empty() || tape.sent.is_none();
         Unanswered { failure, connection_was_dead }

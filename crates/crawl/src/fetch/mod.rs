@@ -9,6 +9,7 @@
 //! ([`Resolve`]), and which of them may be reached ([`Guard`]).
 
 mod archived;
+mod blunder;
 mod body;
 mod budget;
 mod buffer;

@@ -136,9 +136,15 @@ impl Line {
 
     /// Whether an answer is one to wait and ask again for, and why.
     pub fn worth_another_try(&self, lease: &Lease, fetched: &Fetched) -> Option<Failure> {
-        let class = refusal(fetched.status)?;
-        self.may_try_again(lease)
-            .then(|| Failure::new(class, format!("the server answered {}", fetched.status)))
+        let refused = refusal(fetched.status);
+        let broke =
+            (fetched.truncated == Some(Truncated::Disconnect)).then_some(FailureClass::BodyBroken);
+        let class = refused.or(broke)?;
+        let detail = || match refused {
+            Some(_) => format!("the server answered {}", fetched.status),
+            None => Truncated::Disconnect.note().to_owned(),
+        };
+        self.may_try_again(lease).then(|| Failure::new(class, detail()))
     }
 
     /// Steps 8 and 9: digest and parse.

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 pub(crate) use access::NOFOLLOW_HEADER;
 pub(crate) use assets::{SITEMAP_INDEX, embedded};
 
-use crate::hostile::Misbehaviour;
+use crate::hostile::{BAD, Place};
 use crate::resource::{Link, Page, Resource};
 use crate::trap;
 use crate::web::{HostKind, Web, home};
@@ -93,9 +93,13 @@ pub(crate) fn stock(web: &Web, host: usize) -> Shelf {
         HostKind::Site => stock_site(web, &mut shelf),
         // Its page is closed or open as its robots.txt has it.
         HostKind::Robots(_) => shelf.offer_page("/private/page"),
-        HostKind::Hostile(Misbehaviour::Refuses) | HostKind::Mirror => {}
-        // Misbehaves at one path; its other pages are as good as any.
-        HostKind::Hostile(bad) => shelf.offer("/bad", Resource::bad(bad)),
+        HostKind::Mirror => {}
+        HostKind::Hostile(bad) => match bad.place() {
+            // Misbehaves at one path; its other pages are as good as any.
+            Place::Path => shelf.offer(BAD, Resource::bad(bad)),
+            Place::Robots => shelf.offer_page("/private/page"),
+            Place::Connection => {}
+        },
     }
     shelf
 }
