@@ -121,26 +121,46 @@ const ROBOTS: &[Row] = &[
     (
         Bad::Robots(RobotsFile::Garbage),
         "host-unreachable",
-        "robots-unreachable: the host was given up",
+        "and this URL not asked for: robots.txt: not an HTTP response: it does not",
     ),
     (
         Bad::Robots(RobotsFile::Reset),
         "host-unreachable",
-        "robots-unreachable: the host was given up",
+        "and this URL not asked for: robots.txt: connection reset",
     ),
-    (Bad::Robots(RobotsFile::Cut), "host-unreachable", "robots-unreachable: the host was given up"),
+    (
+        Bad::Robots(RobotsFile::Cut),
+        "host-unreachable",
+        "and this URL not asked for: robots.txt broke off before its end",
+    ),
 ];
 
 const RESETS: &[Row] = &[
-    (Bad::Reset(Reset::Refuses), "host-unreachable", "refused: the host was given up"),
-    (Bad::Reset(Reset::AfterAccept), "host-unreachable", "the host was given up"),
-    (Bad::Reset(Reset::InRequest), "host-unreachable", "the host was given up"),
+    (
+        Bad::Reset(Reset::Refuses),
+        "host-unreachable",
+        "refused: the host was given up, and this URL not asked for: robots.txt: connection refused",
+    ),
+    (
+        Bad::Reset(Reset::AfterAccept),
+        "host-unreachable",
+        "and this URL not asked for: robots.txt: connection",
+    ),
+    (
+        Bad::Reset(Reset::InRequest),
+        "host-unreachable",
+        "and this URL not asked for: robots.txt: connection",
+    ),
     (Bad::Reset(Reset::BeforeHeaders), "failed", "reset: connection reset"),
     (Bad::Reset(Reset::InHeaders), "failed", "reset: connection reset"),
     (Bad::Reset(Reset::InBody), "fetched", "disconnect: the body broke off before its end"),
     (Bad::Reset(Reset::AfterBody), "fetched", ""),
     (Bad::Reset(Reset::EmptyReply), "failed", "reset: connection closed before"),
-    (Bad::Reset(Reset::SpeaksFirst), "host-unreachable", "the host was given up"),
+    (
+        Bad::Reset(Reset::SpeaksFirst),
+        "host-unreachable",
+        "the host was given up, and this URL not asked for: robots.txt: ",
+    ),
 ];
 
 const CONTENTS: &[Row] = &[
@@ -169,9 +189,17 @@ const SLOW: &[Row] = &[
     (Bad::Head(Head::Dripping), "failed", "first-byte-timeout: no headers within 1500 ms"),
     (Bad::Body(Body::Dripping), "fetched", "time: the body came too slowly"),
     (Bad::Body(Body::Stalled), "fetched", "time: the body came too slowly"),
-    (Bad::Robots(RobotsFile::Dripping), "host-unreachable", "robots-unreachable: the host"),
-    (Bad::Robots(RobotsFile::Silent), "host-unreachable", "robots-unreachable: the host"),
-    (Bad::Reset(Reset::Deaf), "host-unreachable", "the host was given up"),
+    (
+        Bad::Robots(RobotsFile::Dripping),
+        "host-unreachable",
+        "robots-unreachable: the host was given up, and this URL not asked for: robots.txt broke off",
+    ),
+    (
+        Bad::Robots(RobotsFile::Silent),
+        "host-unreachable",
+        "and this URL not asked for: robots.txt: no headers within 1500 ms",
+    ),
+    (Bad::Reset(Reset::Deaf), "host-unreachable", "robots.txt: no headers within 1500 ms"),
 ];
 
 const TABLES: [&[Row]; 9] =

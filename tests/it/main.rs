@@ -5,6 +5,7 @@
 //! how long something took at most, since the machine may be busy.
 
 mod archive;
+mod chaos;
 mod coverage;
 mod durability;
 mod explain;

@@ -221,6 +221,8 @@ limits! {
     host_chances_max = 3, ceiling 100, "its URLs settle as host unreachable", "host.unreachable";
     #[doc = "Time over which those chances are spread, connections refused aside."]
     host_chances_ms_max = HOUR_MS, ceiling 30 * 24 * HOUR_MS, "its URLs settle as host unreachable", "host.unreachable";
+    #[doc = "Origins of which it is kept in words what went wrong with them."]
+    host_reasons_max = 10_000, ceiling 10_000_000, "the oldest is forgotten, and its class remains", "host.reasons_forgotten";
     #[doc = "Fetches in flight."]
     fetches_max = 1_024, ceiling 65_536, "leasing stops", "engine.fetches_full";
     #[doc = "Idle connections kept open."]

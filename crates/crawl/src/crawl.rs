@@ -22,7 +22,7 @@ use crate::frontier::sieve::Recent;
 use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedFrontier};
 use crate::handle::{Handle, Shared};
 use crate::housekeeping::Housekeeper;
-use crate::line::{Line, PageHandler};
+use crate::line::{Line, PageHandler, Troubles};
 use crate::places::{Meter, Places};
 use crate::plan::Plan;
 use crate::robots::RobotsCache;
@@ -238,6 +238,7 @@ impl Assembly {
             recent,
             robots: RobotsCache::new(&plan.agent, plan.obey_robots, self.limits.clone()),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve),
+            troubles: Troubles::new(self.limits.host_reasons_max),
             fetcher,
             encoders: chain.encoders(),
             writer,

@@ -77,7 +77,6 @@ impl WebPlan {
             hosts: hosts - bad,
             pages_per_host: 4,
             misbehaviours: Misbehaviour::draw(seed, bad),
-            named_hosts: true,
             ..Self::default()
         }
     }

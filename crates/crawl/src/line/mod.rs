@@ -5,6 +5,7 @@
 
 mod links;
 mod settle;
+mod trouble;
 mod visit;
 
 use std::net::IpAddr;
@@ -29,6 +30,7 @@ use crate::store::{Encoders, SameAs, Visit};
 use crate::writer::Job;
 
 pub use links::JudgedLinks;
+pub use trouble::Troubles;
 
 /// Called for each page that was fetched, and awaited.
 pub type PageHandler = Arc<dyn for<'a> Fn(&'a Visit) -> BoxFuture<'a, ()> + Send + Sync>;
@@ -45,6 +47,8 @@ pub struct Line {
     pub robots: RobotsCache,
     /// Which addresses may be reached.
     pub guard: Guard,
+    /// What went wrong last, in words.
+    pub troubles: Troubles,
     /// The network.
     pub fetcher: Arc<dyn Fetch>,
     /// The workers' half of the sinks.
