@@ -11,9 +11,8 @@ use larm_testsite::{
     Body, Content, Encoding, Head, Kind, Misbehaviour as Bad, Redirect, Reset, Retry, RobotsFile,
     WebPlan,
 };
-use serde_json::Value;
 
-use crate::kept::{Kept, text};
+use crate::kept::{Kept, story, text};
 use crate::world::{World, assert_harmless, assert_none, crawl, url};
 
 /// How a server misbehaves, what becomes of the URL, and words of the reason or of the notes.
@@ -266,14 +265,6 @@ impl Crawled {
         let [link] = links.as_slice() else { panic!("not one link: {links:?}") };
         text(link, "verdict")
     }
-}
-
-/// Everything that the crawl log says to a person about a URL.
-fn story(line: &Value) -> String {
-    let part = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
-    let notes = line["notes"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let notes: Vec<&str> = notes.iter().filter_map(Value::as_str).collect();
-    format!("{}{}: {}", part("reason"), part("truncated"), notes.join("; "))
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod limits;
 mod politeness;
 mod resume;
 mod safety;
+mod secure;
 mod seeds;
 mod tidy;
 mod world;

@@ -30,9 +30,12 @@ mod plan;
 mod prose;
 mod resource;
 mod robots;
+#[cfg(feature = "tls")]
+pub mod secure;
 mod server;
 mod site;
 mod theme;
+mod threads;
 mod trap;
 mod truth;
 mod web;

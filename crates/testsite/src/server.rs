@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 
@@ -147,7 +147,10 @@ fn status_now(resource: &Resource, tries: u32) -> u16 {
 }
 
 /// Reads up to the end of the next head; `None` when the client leaves or sends too much.
-async fn read_head(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Vec<u8>> {
+pub(crate) async fn read_head(
+    stream: &mut (impl AsyncRead + Unpin),
+    buffer: &mut Vec<u8>,
+) -> Option<Vec<u8>> {
     loop {
         if let Some(end) = buffer.windows(4).position(|window| window == b"\r\n\r\n") {
             let rest = buffer.split_off(end + 4);

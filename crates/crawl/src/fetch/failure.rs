@@ -87,10 +87,30 @@ fn tls(error: &io::Error) -> Option<Failure> {
 }
 
 fn explain(error: &rustls::Error) -> String {
+    use rustls::Error as Tls;
+    match error {
+        Tls::InvalidCertificate(certificate) => explain_certificate(certificate),
+        Tls::AlertReceived(alert) => explain_alert(*alert),
+        Tls::InvalidMessage(_) => "what came is no TLS".to_owned(),
+        Tls::PeerIncompatible(_) => "the server speaks no version of TLS that is in use".to_owned(),
+        other => format!("TLS failed: {other}"),
+    }
+}
+
+/// What a server says that ends TLS.
+fn explain_alert(alert: rustls::AlertDescription) -> String {
+    use rustls::AlertDescription as Alert;
+    match alert {
+        Alert::ProtocolVersion => "the server speaks no version of TLS that is in use".to_owned(),
+        Alert::CertificateRequired => "the server wants a certificate of ours".to_owned(),
+        Alert::HandshakeFailure => "the server and we have no cipher in common".to_owned(),
+        Alert::UnrecognisedName => "the server knows no host of this name".to_owned(),
+        other => format!("the server ended TLS: {other:?}"),
+    }
+}
+
+fn explain_certificate(certificate: &rustls::CertificateError) -> String {
     use rustls::CertificateError as Certificate;
-    let rustls::Error::InvalidCertificate(certificate) = error else {
-        return format!("TLS failed: {error}");
-    };
     match certificate {
         Certificate::Expired | Certificate::ExpiredContext { .. } => {
             "the certificate has expired".to_owned()

@@ -67,7 +67,7 @@ macro_rules! family {
         }
     };
 }
-use family;
+pub(crate) use family;
 
 /// Declares all families: what each is about, and what can be asked of any of them.
 macro_rules! misbehaviours {
