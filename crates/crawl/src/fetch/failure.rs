@@ -72,6 +72,18 @@ pub(super) fn answering(error: &hyper::Error, answer: &[u8], limits: &Limits) ->
     Failure::new(FailureClass::Protocol, format!("not an HTTP response: {words}"))
 }
 
+/// Whether the server cannot have looked at a request over HTTP/2, so that it may be sent again at once
+/// (RFC 9113 section 8.7): it said so, or the connection had ended before.
+pub(super) fn is_unseen(error: &hyper::Error) -> bool {
+    match source::<h2::Error>(error) {
+        Some(http2) if http2.is_io() => true,
+        Some(http2) if !http2.is_remote() => false,
+        Some(http2) if http2.is_go_away() => http2.reason() == Some(h2::Reason::NO_ERROR),
+        Some(http2) => http2.reason() == Some(h2::Reason::REFUSED_STREAM),
+        None => source::<io::Error>(error).is_some() || error.is_canceled() || error.is_closed(),
+    }
+}
+
 /// What a server meant that ended an HTTP/2 stream or connection.
 fn broken_http2(error: &h2::Error) -> Failure {
     let reason = error.reason().map_or_else(|| error.to_string(), |reason| reason.to_string());

@@ -146,7 +146,7 @@ async fn misbehave(stream: &mut Stream, trouble: Http2, id: u32) -> io::Result<(
             [head(id, 1_000), frame(DATA, 0, id, b"<p>So far"), reset].concat()
         }
         Http2::GoesAway => return last(stream, &farewell(id - 2, NO_ERROR)).await,
-        Http2::GoesAwayAngry => return last(stream, &farewell(id, ENHANCE_YOUR_CALM)).await,
+        Http2::GoesAwayAngry => farewell(id - 2, ENHANCE_YOUR_CALM),
         Http2::HangsUp => return stream.shutdown().await,
         Http2::HangsUpInBody => {
             let begun = [head(id, 1_000), frame(DATA, 0, id, b"<p>So far")].concat();
