@@ -151,6 +151,14 @@ pub fn is_robots(url: &str) -> bool {
     url.rsplit('/').next().is_some_and(|name| name.starts_with("robots") && name.ends_with(".txt"))
 }
 
+/// Everything that the crawl log says to a person about a URL.
+pub fn story(line: &Value) -> String {
+    let part = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+    let notes = line["notes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let notes: Vec<&str> = notes.iter().filter_map(Value::as_str).collect();
+    format!("{}{}: {}", part("reason"), part("truncated"), notes.join("; "))
+}
+
 /// A text of a JSON object.
 #[track_caller]
 pub fn text(line: &Value, key: &str) -> String {

@@ -225,6 +225,10 @@ limits! {
     first_byte_ms_max = 20 * SECOND_MS, ceiling HOUR_MS, "the fetch fails: first-byte-timeout", "failed.first-byte-timeout";
     #[doc = "Time for a whole fetch."]
     fetch_ms_max = 60 * SECOND_MS, ceiling 24 * HOUR_MS, "the body is cut, with a note and WARC-Truncated", "fetch.time_truncated";
+    #[doc = "Bytes per second of a body, once `body_slow_ms_max` is over."]
+    body_bytes_per_second_min = 1_000, ceiling GIB, "the body is cut, with a note and WARC-Truncated", "fetch.time_truncated";
+    #[doc = "Time for which a body may come more slowly than that."]
+    body_slow_ms_max = 60 * SECOND_MS, ceiling 24 * HOUR_MS, "from here on its speed counts", "fetch.time_truncated";
     #[doc = "Time for one name look-up."]
     dns_ms_max = 10 * SECOND_MS, ceiling 10 * 60 * SECOND_MS, "the look-up fails: dns", "failed.dns";
     #[doc = "Names in the DNS cache."]
@@ -239,6 +243,8 @@ limits! {
     host_chances_max = 3, ceiling 100, "its URLs settle as host unreachable", "host.unreachable";
     #[doc = "Time over which those chances are spread, connections refused aside."]
     host_chances_ms_max = HOUR_MS, ceiling 30 * 24 * HOUR_MS, "its URLs settle as host unreachable", "host.unreachable";
+    #[doc = "Origins of which it is kept in words what went wrong with them."]
+    host_reasons_max = 10_000, ceiling 10_000_000, "the oldest is forgotten, and its class remains", "host.reasons_forgotten";
     #[doc = "Fetches in flight."]
     fetches_max = 1_024, ceiling 65_536, "leasing stops", "engine.fetches_full";
     #[doc = "Idle connections kept open."]

@@ -25,7 +25,7 @@ use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedF
 use crate::handle::{Handle, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
-use crate::line::{Line, PageHandler};
+use crate::line::{Line, PageHandler, Troubles};
 use crate::login::Logins;
 use crate::places::{Meter, Places};
 use crate::plan::Plan;
@@ -259,6 +259,7 @@ impl Assembly {
             ),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve)
                 .behind(plan.fetch.proxies.clone()),
+            troubles: Troubles::new(self.limits.host_reasons_max),
             fetcher,
             encoders: chain.encoders(),
             writer,

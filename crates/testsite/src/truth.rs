@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use crate::hostile::Misbehaviour;
+use crate::hostile::{BELOW_BAD, Misbehaviour};
 use crate::resource::{Carrier, Link, Reply, Resource, Role};
 use crate::robots::{self, Rules, is_robots_path};
 use crate::trap::{self, Trap};
@@ -77,7 +77,7 @@ pub enum Kind {
     Asset,
     /// A URL of such length that a crawler may leave it out.
     TooLong,
-    /// HTTP broken in this way.
+    /// Broken in this way.
     Broken(Misbehaviour),
     /// On a host that cannot be reached.
     Unreachable,
@@ -157,6 +157,10 @@ impl Walk<'_> {
                 let prefix = self.web.url(i, prefix);
                 self.truth.traps.push(Trap { prefix, urls_max: *urls_max });
             }
+            if host.is_bad_at_a_path().is_some() {
+                let (prefix, urls_max) = (self.web.url(i, BELOW_BAD.0), BELOW_BAD.1);
+                self.truth.traps.push(Trap { prefix, urls_max });
+            }
         }
     }
 
@@ -176,7 +180,7 @@ impl Walk<'_> {
             return;
         }
         self.truth.pages.insert(url, expect(self.web, (host, path), &resource, via));
-        if self.web.hosts[host].listens() {
+        if self.web.hosts[host].breaks().is_none() {
             self.queue.push_back((host, path.to_owned()));
         }
     }
@@ -224,7 +228,7 @@ fn expect(web: &Web, (host, path): (usize, &str), resource: &Resource, via: Via)
 fn kind(web: &Web, (host, path): (usize, &str), resource: &Resource) -> Kind {
     let serves = web.hosts[host].serves;
     match (&resource.role, &resource.reply) {
-        _ if !web.hosts[host].listens() => Kind::Unreachable,
+        _ if web.hosts[host].breaks().is_some() => Kind::Unreachable,
         (Role::Asset, _) => Kind::Asset,
         (Role::Sitemap, _) => Kind::Sitemap,
         (Role::Overlong, _) => Kind::TooLong,

@@ -11,6 +11,7 @@
 mod access;
 mod archived;
 mod auth;
+mod blunder;
 mod body;
 mod budget;
 mod buffer;

@@ -6,6 +6,7 @@
 mod errands;
 mod links;
 mod settle;
+mod trouble;
 mod visit;
 
 use std::net::IpAddr;
@@ -34,6 +35,7 @@ use crate::store::{Encoders, SameAs, Visit};
 use crate::writer::Job;
 
 pub use links::JudgedLinks;
+pub use trouble::Troubles;
 
 /// Called for each page that was fetched, and awaited.
 pub type PageHandler = Arc<dyn for<'a> Fn(&'a Visit) -> BoxFuture<'a, ()> + Send + Sync>;
@@ -52,6 +54,8 @@ pub struct Line {
     pub robots: RobotsCache,
     /// Which addresses may be reached.
     pub guard: Guard,
+    /// What went wrong last, in words.
+    pub troubles: Troubles,
     /// The network.
     pub fetcher: Arc<dyn Fetch>,
     /// The workers' half of the sinks.
@@ -210,9 +214,15 @@ impl Line {
 
     /// Whether an answer is one to wait and ask again for, and why.
     pub fn worth_another_try(&self, lease: &Lease, fetched: &Fetched) -> Option<Failure> {
-        let class = refusal(fetched.status)?;
-        self.may_try_again(lease)
-            .then(|| Failure::new(class, format!("the server answered {}", fetched.status)))
+        let refused = refusal(fetched.status);
+        let broke =
+            (fetched.truncated == Some(Truncated::Disconnect)).then_some(FailureClass::BodyBroken);
+        let class = refused.or(broke)?;
+        let detail = || match refused {
+            Some(_) => format!("the server answered {}", fetched.status),
+            None => Truncated::Disconnect.note().to_owned(),
+        };
+        self.may_try_again(lease).then(|| Failure::new(class, detail()))
     }
 
     /// The body without its content encodings.

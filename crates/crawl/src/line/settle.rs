@@ -57,7 +57,10 @@ impl Line {
             let unused = Settlement::unused(self.clock.now(), Fate::Errand);
             return self.settle(lease, unused, None).await;
         }
-        let visit = self.unasked_visit(&lease, outcome);
+        let given_up = matches!(outcome, Outcome::HostUnreachable { .. });
+        let trouble = given_up.then(|| self.troubles.of(lease.url().origin())).flatten();
+        let notes = trouble.into_iter().collect();
+        let visit = Visit { notes, ..self.unasked_visit(&lease, outcome) };
         let fate = Fate::Done(Box::new(row_of(&lease, &visit, None)));
         let settlement = Settlement::unused(visit.at, fate);
         self.settle(lease, settlement, Some(visit)).await
@@ -96,6 +99,7 @@ impl Line {
         let at = self.clock.end();
         let end = End::Failed { class: failure.class, retry_after_ms: asked_ms };
         if failure.class.is_connection_level() {
+            self.troubles.note(lease.url().origin(), &failure.detail);
             let back = Settlement { end, ..Settlement::unused(at, Fate::Back) };
             return self.settle(lease, back, None).await;
         }
@@ -198,6 +202,7 @@ impl Line {
                 settlement.offers = vec![robots_errand(target, errand)];
             }
             Reading::Unreachable(failure, retry_after_ms) => {
+                self.troubles.note(&origin, &failure.detail);
                 settlement.end = End::Failed { class: failure.class, retry_after_ms };
                 if is_errand {
                     settlement.robots = Some(Learnt::Unreachable { origin, retry_after_ms });

@@ -1,9 +1,9 @@
 //! What the sinks will see of a URL, and what the page table keeps of it.
 
-use larm_core::Outcome;
 use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::parse::{Kind, Mime, Page};
 use larm_core::via::Via;
+use larm_core::{Outcome, Truncated};
 
 use super::{Line, Read, outcome_of};
 use crate::fetch::Fetched;
@@ -16,7 +16,8 @@ impl Line {
     pub fn visit(&self, lease: &Lease, fetched: Fetched, read: Read, links: LinkFacts) -> Visit {
         let Read { outcome, page, note, digest, facts, .. } = read;
         let page_notes = page.iter().flat_map(|page| page.notes.iter()).map(ToString::to_string);
-        let notes = fetched.notes.iter().copied().chain(note).map(str::to_owned);
+        let cut = fetched.truncated.map(Truncated::note);
+        let notes = fetched.notes.iter().copied().chain(cut).chain(note).map(str::to_owned);
         let notes = notes.chain(page_notes).collect();
         Visit {
             tries: u32::from(lease.item().tries) + 1,

@@ -18,7 +18,7 @@ pub(crate) use assets::{SITEMAP_INDEX, embedded};
 pub(crate) use usage::ROBOTS_LINES;
 pub(crate) use walls::{Challenge, challenge, nothing_here};
 
-use crate::hostile::Misbehaviour;
+use crate::hostile::{BAD, Place};
 use crate::resource::{Link, Page, Resource};
 use crate::trap;
 use crate::web::{HostKind, Web, home};
@@ -97,10 +97,14 @@ pub(crate) fn stock(web: &Web, host: usize) -> Shelf {
         HostKind::Site => stock_site(web, &mut shelf),
         // Its page is closed or open as its robots.txt has it.
         HostKind::Robots(_) => shelf.offer_page("/private/page"),
-        HostKind::Hostile(Misbehaviour::Refuses) | HostKind::Mirror | HostKind::Walled(_) => {}
+        HostKind::Mirror | HostKind::Walled(_) => {}
         HostKind::Soft => (0..walls::LOST).for_each(|n| shelf.enter(&format!("/lost/{n}"))),
-        // Misbehaves at one path; its other pages are as good as any.
-        HostKind::Hostile(bad) => shelf.offer("/bad", Resource::bad(bad)),
+        HostKind::Hostile(bad) => match bad.place() {
+            // Misbehaves at one path; its other pages are as good as any.
+            Place::Path => shelf.offer(BAD, Resource::bad(bad)),
+            Place::Robots => shelf.offer_page("/private/page"),
+            Place::Connection => {}
+        },
     }
     shelf
 }
