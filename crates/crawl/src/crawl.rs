@@ -23,6 +23,7 @@ use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedF
 use crate::handle::{Handle, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::line::{Line, PageHandler};
+use crate::network::Network;
 use crate::places::{Meter, Places};
 use crate::plan::Plan;
 use crate::robots::RobotsCache;
@@ -31,7 +32,7 @@ use crate::store::summary::State;
 use crate::store::{
     Chain, CrawlLogSink, LinksSink, PagesSink, Sink, StorePlan, Summary, Visit, WarcSink,
 };
-use crate::writer::{Job, Writer};
+use crate::writer::{Work, Writer};
 
 /// Seeds are offered in batches of this many, so that a million of them need no memory to speak of.
 const SEED_BATCH: usize = 10_000;
@@ -163,6 +164,7 @@ impl Assembly {
             rules: rules.clone(),
             wake: Arc::new(Notify::new()),
             clock: self.clock,
+            network: Arc::new(Network::new(&self.limits, self.clock)),
             paused: AtomicBool::new(false),
             disk_low: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
@@ -224,7 +226,7 @@ impl Assembly {
         shared: &Arc<Shared>,
         recent: Arc<Recent>,
         chain: &Chain,
-        writer: mpsc::Sender<Job>,
+        writer: mpsc::Sender<Work>,
     ) -> Result<Arc<Line>> {
         let plan = &self.crawl.plan;
         let seeds = plan.seeds.iter().chain(&plan.sitemaps).map(|seed| (seed.host(), seed.port()));
@@ -232,13 +234,19 @@ impl Assembly {
             Some(fetcher) => fetcher.clone(),
             None => Arc::new(HttpFetch::new(plan.fetch.clone(), plan.limits.clone(), self.clock)?),
         };
+        let resolver: Arc<dyn Resolve> = match &self.crawl.resolver {
+            Some(resolver) => resolver.clone(),
+            None => Arc::new(DnsResolver::new(&plan.resolve, &plan.limits, self.clock)),
+        };
         Ok(Arc::new(Line {
             frontier: shared.frontier.clone(),
             rules: shared.rules.clone(),
             recent,
             robots: RobotsCache::new(&plan.agent, plan.obey_robots, self.limits.clone()),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve),
+            resolver,
             fetcher,
+            network: shared.network.clone(),
             encoders: chain.encoders(),
             writer,
             wake: shared.wake.clone(),
@@ -260,15 +268,10 @@ impl Assembly {
         places: Places,
     ) -> Result<Engine> {
         let plan = &self.crawl.plan;
-        let resolver: Arc<dyn Resolve> = match &self.crawl.resolver {
-            Some(resolver) => resolver.clone(),
-            None => Arc::new(DnsResolver::new(&plan.resolve, &plan.limits)),
-        };
         let seeds = (plan.seeds.len() + plan.sitemaps.len()) as u64;
         Ok(Engine {
             line,
             shared: shared.clone(),
-            resolver,
             commands,
             housekeeper: Housekeeper::new(&plan.dir, seeds, &plan.limits)?,
             limits: self.limits.clone(),
@@ -279,6 +282,7 @@ impl Assembly {
             },
             pace: plan.pace,
             places,
+            offline: None,
             started: self.clock.now(),
         })
     }

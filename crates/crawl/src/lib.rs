@@ -29,6 +29,7 @@ pub mod frontier;
 pub mod handle;
 pub mod housekeeping;
 pub mod line;
+mod network;
 pub mod pipeline;
 mod places;
 pub mod plan;

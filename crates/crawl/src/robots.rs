@@ -39,6 +39,11 @@ impl Permit {
         self.address
     }
 
+    /// The host's other addresses: they may be connected to, but not asked under this permit.
+    pub fn others(&self) -> &[std::net::IpAddr] {
+        self.lease.others()
+    }
+
     /// Whether what is fetched is for the crawl itself: rules or a list of pages, of whatever type.
     pub fn is_errand(&self) -> bool {
         !matches!(self.lease.errand(), Errand::Page) || self.url != *self.lease.url()

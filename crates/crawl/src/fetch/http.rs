@@ -174,13 +174,20 @@ impl HttpFetch {
         let begun = self.clock.now();
         self.opened.fetch_add(1, Ordering::Relaxed);
         let deadline = self.deadline(self.limits.connect_ms_max, turn);
-        let stream = timeout_at(deadline, dial(&turn.target, &self.tls)).await;
-        let stream = stream.map_err(|_| {
+        let dialled = timeout_at(deadline, dial(&turn.target, &self.tls, &self.limits)).await;
+        let (stream, peer) = dialled.map_err(|_| {
             let detail = format!("no connection within {} ms", self.limits.connect_ms_max);
             Failure::new(FailureClass::ConnectTimeout, detail)
         })??;
         turn.connect_ms = Some(self.clock.now().since(begun));
-        Connection::open(stream, self.buffers.clone(), &self.limits, self.clock).await
+        let buffers = self.buffers.clone();
+        let connection = Connection::open(stream, buffers, &self.limits, self.clock).await?;
+        if peer == turn.target.peer {
+            return Ok(connection);
+        }
+        // EYES-1: nothing is sent there before the host's turn there.
+        self.pool.put(turn.target.origin.clone(), peer, connection, self.clock.now());
+        Err(Failure::elsewhere(peer.ip()))
     }
 
     async fn exchange(

@@ -12,7 +12,7 @@ use crate::fetch::{Fetched, Reservation, retry_after_ms};
 use crate::frontier::{Candidate, Errand, Fate, Learnt, Lease, Settlement};
 use crate::robots::{Permit, Reading};
 use crate::store::Visit;
-use crate::writer::Job;
+use crate::writer::{Job, Work};
 
 impl Line {
     /// An answer was read and its links judged: keep it.
@@ -43,9 +43,10 @@ impl Line {
                 .into_iter()
                 .map(|(filter, n)| (filter.into_owned(), n))
                 .collect(),
+            moved: None,
         };
         let kept = Some((self.encoders.encode_all(&visit), visit));
-        self.send(Job { lease, settlement, kept, place }).await
+        self.send(Work::settle(Job { lease, settlement, kept, place })).await
     }
 
     /// Settles a URL for which nothing was sent.
@@ -66,10 +67,16 @@ impl Line {
         self.settle_unasked(lease, Outcome::HostUnreachable { class }).await
     }
 
-    /// Our own machine could not carry the lease out: as if it had never been given.
-    pub async fn give_back(&self, lease: Lease) -> Result<()> {
+    /// Our own machine could not carry the lease out, or the host is to be asked at another of its
+    /// addresses: as if it had never been given.
+    pub async fn give_back(&self, lease: Lease, failure: &Failure) -> Result<()> {
+        let end = match failure.class {
+            FailureClass::Offline => End::Spared,
+            _ => End::Unused,
+        };
         let unused = Settlement::unused(self.clock.now(), Fate::Back);
-        self.settle(lease, unused, None).await
+        let back = Settlement { end, moved: failure.elsewhere, ..unused };
+        self.settle(lease, back, None).await
     }
 
     /// A fetch failed: try again later, or settle it as failed.
@@ -88,7 +95,7 @@ impl Line {
             let settlement = Settlement { end, ..Settlement::unused(at, again) };
             return self.settle(lease, settlement, None).await;
         }
-        let Failure { class, detail } = failure;
+        let Failure { class, detail, .. } = failure;
         let visit = self.unasked_visit(&lease, Outcome::Failed { class, detail });
         let visit = Visit { tries: u32::from(lease.item().tries) + 1, ..visit };
         let fate = Fate::Done(Box::new(row_of(&lease, &visit, None)));
@@ -150,7 +157,8 @@ impl Line {
             }
         }
         let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
-        self.send(Job { lease, settlement, kept, place: place.unwrap_or_default() }).await
+        let place = place.unwrap_or_default();
+        self.send(Work::settle(Job { lease, settlement, kept, place })).await
     }
 
     async fn settle(
@@ -160,12 +168,13 @@ impl Line {
         visit: Option<Visit>,
     ) -> Result<()> {
         let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
-        self.send(Job { lease, settlement, kept, place: Reservation::default() }).await
+        let place = Reservation::default();
+        self.send(Work::settle(Job { lease, settlement, kept, place })).await
     }
 
-    async fn send(&self, job: Job) -> Result<()> {
+    pub(super) async fn send(&self, work: Work) -> Result<()> {
         let closed = |_| Error::Stopped("the writer has stopped".to_owned());
-        self.writer.send(job).await.map_err(closed)
+        self.writer.send(work).await.map_err(closed)
     }
 
     pub(super) fn may_try_again(&self, lease: &Lease) -> bool {
