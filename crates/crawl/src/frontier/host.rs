@@ -133,6 +133,8 @@ pub struct Host {
     pub last_address: Option<IpAddr>,
     /// The name that its name is an alias of.
     pub alias: Option<Box<str>>,
+    /// The origin for whose port it is looked up next, if that matters.
+    pub wanted: Option<u32>,
     /// It is not looked up before this time: the last try failed by nobody's fault.
     pub look_up_after: Millis,
     /// Where it stands among the hosts without an address, if it does.
@@ -162,6 +164,7 @@ impl Host {
             place: None,
             last_address: None,
             alias: None,
+            wanted: None,
             look_up_after: Millis(0),
             nameless_at: None,
             origins: Vec::new(),
@@ -376,6 +379,7 @@ impl Host {
             place: None,
             last_address: row.last_address,
             alias: row.alias.map(Into::into),
+            wanted: None,
             look_up_after: Millis(0),
             nameless_at: None,
             origins: origins.collect(),

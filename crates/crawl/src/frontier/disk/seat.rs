@@ -80,12 +80,15 @@ impl DiskFrontier {
 
     /// A host whose time for a look-up has come.
     pub(super) fn look_up(&mut self, key: HostKey) -> Option<Nameless> {
-        let appetite = self.appetite(self.state.hosts.get(&key)?);
         let host = self.state.hosts.get_mut(&key)?;
         host.nameless_at = None;
-        let next = host.next_origin(self.now, appetite).map(|(index, _)| index);
-        let some = || host.origins.iter().position(|origin| !origin.queue.is_empty());
-        let index = next.or_else(|| u32::try_from(some()?).ok())?;
+        let index = match host.wanted.take() {
+            Some(index) => index,
+            None => {
+                let some = host.origins.iter().position(|origin| !origin.queue.is_empty())?;
+                u32::try_from(some).ok()?
+            }
+        };
         let port = host.port_of(index)?;
         let nameless = Nameless { host: key, name: host.name.clone(), port };
         self.resolving.insert(key).then_some(nameless)
@@ -98,8 +101,9 @@ impl DiskFrontier {
             let host = self.state.hosts.get(&turn.host);
             let host = host.expect("DISK-1: the bench's hosts are in memory");
             let next = host.next_origin(now, self.appetite(host));
-            if next.is_some_and(|(index, _)| !host.is_placed_for(index)) {
-                self.look_up_anew(turn.host, now);
+            let elsewhere = next.map(|(index, _)| index).filter(|at| !host.is_placed_for(*at));
+            if let Some(index) = elsewhere {
+                self.look_up_anew(turn.host, index, now);
                 continue;
             }
             if let Some((index, place)) = next
@@ -114,10 +118,10 @@ impl DiskFrontier {
     }
 
     /// The host's turn has come, but on a port for which its address was not looked up.
-    fn look_up_anew(&mut self, key: HostKey, now: Millis) {
+    fn look_up_anew(&mut self, key: HostKey, index: u32, now: Millis) {
         self.bench.settle(key, now, End::Unused, &self.limits);
         if let Some(host) = self.state.hosts.get_mut(&key) {
-            host.place = None;
+            (host.place, host.wanted) = (None, Some(index));
         }
         self.seat(key);
     }
