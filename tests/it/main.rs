@@ -18,4 +18,5 @@ mod resume;
 mod safety;
 mod seeds;
 mod tidy;
+mod trouble;
 mod world;

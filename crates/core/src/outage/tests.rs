@@ -1,3 +1,5 @@
+//! Tables of evidence, and worlds in which hosts die and the network comes and goes.
+
 use super::*;
 use crate::random::Random;
 use Evidence::*;

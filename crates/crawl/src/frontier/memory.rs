@@ -479,7 +479,7 @@ impl Frontier for MemoryFrontier {
     }
 
     fn host_list(&self, _: Millis, _: usize) -> HostList {
-        unimplemented!("nobody asks the model")
+        HostList { total: self.hosts.len() as u64, hosts: Vec::new() }
     }
 
     fn host_status(&self, _: &str, _: Millis) -> Option<HostStatus> {
