@@ -30,7 +30,7 @@ struct Switched {
 
 impl Switched {
     fn new(down: std::ops::Range<u64>, class: FailureClass) -> Self {
-        let network = HttpFetch::new(FetchPlan::default(), Limits::default(), Clock::start());
+        let network = HttpFetch::new(FetchPlan::default(), None, Limits::default(), Clock::start());
         let network = Arc::new(network.expect("a fetcher"));
         Self { network, asked: Arc::default(), down, class }
     }

@@ -42,7 +42,9 @@ impl Evidence {
         use FailureClass as Class;
         Some(match class {
             Class::Offline => Self::NoWayOut,
-            Class::ConnectTimeout | Class::Unroutable | Class::NameServers => Self::Silence,
+            Class::ConnectTimeout | Class::Unroutable | Class::NameServers | Class::Proxy => {
+                Self::Silence
+            }
             Class::FirstByteTimeout | Class::Reset | Class::BodyBroken => Self::Unclear,
             Class::Dns
             | Class::Refused
@@ -53,7 +55,9 @@ impl Evidence {
             | Class::ServerError
             | Class::RobotsUnreachable
             | Class::Elsewhere => Self::Life,
-            Class::ForbiddenAddress | Class::CrawlDelayTooLong | Class::NoFiles => return None,
+            Class::ForbiddenAddress | Class::CrawlDelayTooLong | Class::Login | Class::NoFiles => {
+                return None;
+            }
         })
     }
 }

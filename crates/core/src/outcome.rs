@@ -119,6 +119,8 @@ pub enum FailureClass {
     Unroutable,
     /// No connection in time.
     ConnectTimeout,
+    /// The proxy in between cannot be used.
+    Proxy,
     /// The TLS handshake or certificate failed.
     Tls,
     /// Connected, asked, and no headers in time.
@@ -139,6 +141,8 @@ pub enum FailureClass {
     RobotsUnreachable,
     /// The crawl-delay is longer than we wait.
     CrawlDelayTooLong,
+    /// The host wants a login, and it failed.
+    Login,
     /// Our own machine has no file left for a connection: says nothing of URL or host.
     NoFiles,
     /// No name server answered; whether the name has an address is not known.
@@ -177,12 +181,13 @@ pub struct RetryRule {
 
 impl FailureClass {
     /// All classes, in the order of the table in the manual.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::Dns,
         Self::ForbiddenAddress,
         Self::Refused,
         Self::Unroutable,
         Self::ConnectTimeout,
+        Self::Proxy,
         Self::Tls,
         Self::FirstByteTimeout,
         Self::Reset,
@@ -193,6 +198,7 @@ impl FailureClass {
         Self::ServerError,
         Self::RobotsUnreachable,
         Self::CrawlDelayTooLong,
+        Self::Login,
         Self::NoFiles,
         Self::NameServers,
         Self::Offline,
@@ -208,6 +214,7 @@ impl FailureClass {
             Self::Refused => (Blame::Host, 2_000, 3),
             Self::Unroutable => (Blame::Host, 5_000, 5),
             Self::ConnectTimeout => (Blame::Host, 30_000, 5),
+            Self::Proxy => (Blame::Host, 5_000, 5),
             Self::Tls => (Blame::Host, 5_000, 3),
             Self::FirstByteTimeout => (Blame::Url, 10_000, 3),
             Self::Reset => (Blame::Url, 5_000, 3),
@@ -219,6 +226,7 @@ impl FailureClass {
             Self::RobotsUnreachable => (Blame::Host, 15_000, 3),
             Self::CrawlDelayTooLong => (Blame::HostForGood, 0, 1),
             Self::NameServers => (Blame::Host, 5_000, 5),
+            Self::Login => (Blame::HostForGood, 0, 1),
             Self::NoFiles | Self::Offline | Self::Elsewhere => (Blame::Nobody, 0, 1),
         };
         RetryRule { blame, first_delay_ms, growth }
@@ -234,7 +242,9 @@ impl FailureClass {
             | Self::Refused
             | Self::Unroutable
             | Self::ConnectTimeout
+            | Self::Proxy
             | Self::Tls
+            | Self::Login
             | Self::RobotsUnreachable => true,
             Self::FirstByteTimeout
             | Self::Reset
@@ -265,6 +275,7 @@ impl FailureClass {
             Self::Refused => "refused",
             Self::Unroutable => "unroutable",
             Self::ConnectTimeout => "connect-timeout",
+            Self::Proxy => "proxy",
             Self::Tls => "tls",
             Self::FirstByteTimeout => "first-byte-timeout",
             Self::Reset => "reset",
@@ -275,6 +286,7 @@ impl FailureClass {
             Self::ServerError => "server-error",
             Self::RobotsUnreachable => "robots-unreachable",
             Self::CrawlDelayTooLong => "crawl-delay-too-long",
+            Self::Login => "login",
             Self::NoFiles => "no-files",
             Self::NameServers => "name-servers",
             Self::Offline => "offline",

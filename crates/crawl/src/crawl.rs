@@ -16,13 +16,17 @@ use crate::clock::Clock;
 use crate::directory::Directory;
 use crate::engine::{Ending, Ends, Engine};
 use crate::error::{Error, Result};
-use crate::fetch::{BoxFuture, DnsResolver, Fetch, Guard, HttpFetch, Resolve};
+use crate::fetch::{
+    BoxFuture, DnsResolver, Fetch, Guard, HttpFetch, ProxiedResolver, ProxyPlan, Resolve,
+};
 use crate::files;
 use crate::frontier::sieve::Recent;
 use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedFrontier};
 use crate::handle::{Handle, Shared};
 use crate::housekeeping::Housekeeper;
+use crate::jar::Jar;
 use crate::line::{Line, PageHandler};
+use crate::login::Logins;
 use crate::network::Network;
 use crate::places::{Meter, Places};
 use crate::plan::Plan;
@@ -106,7 +110,8 @@ impl Crawl {
         self.plan.limits = files::within(&self.plan.limits);
         let limits = Arc::new(self.plan.limits.clone());
         let opened = DiskFrontier::open(&directory.state(), &limits, self.plan.pace, clock.now())?;
-        Assembly { crawl: self, directory, limits, clock }.start(opened)
+        let jar = Jar::open(&self.plan, directory.state(), &limits)?;
+        Assembly { crawl: self, directory, limits, clock, jar }.start(opened)
     }
 }
 
@@ -142,6 +147,7 @@ struct Assembly {
     directory: Directory,
     limits: Arc<Limits>,
     clock: Clock,
+    jar: Option<Jar>,
 }
 
 impl Assembly {
@@ -186,7 +192,8 @@ impl Assembly {
         }
         offer_seeds(&shared, &self.crawl.plan)?;
         let handle = Handle { shared, commands };
-        let run = Run { plan: self.crawl.plan, engine, writer, directory: self.directory };
+        let jar = self.jar;
+        let run = Run { plan: self.crawl.plan, jar, engine, writer, directory: self.directory };
         Ok(Running { handle, task: in_background(run.until_its_end()), resumed })
     }
 
@@ -230,20 +237,32 @@ impl Assembly {
     ) -> Result<Arc<Line>> {
         let plan = &self.crawl.plan;
         let seeds = plan.seeds.iter().chain(&plan.sitemaps).map(|seed| (seed.host(), seed.port()));
+        let cookies = self.jar.as_ref().map(|jar| jar.cookies.clone());
         let fetcher: Arc<dyn Fetch> = match &self.crawl.fetcher {
             Some(fetcher) => fetcher.clone(),
-            None => Arc::new(HttpFetch::new(plan.fetch.clone(), plan.limits.clone(), self.clock)?),
+            None => Arc::new(HttpFetch::new(
+                plan.fetch_plan(),
+                cookies.clone(),
+                plan.limits.clone(),
+                self.clock,
+            )?),
         };
         let resolver: Arc<dyn Resolve> = match &self.crawl.resolver {
             Some(resolver) => resolver.clone(),
             None => Arc::new(DnsResolver::new(&plan.resolve, &plan.limits, self.clock)),
         };
+        let resolver = match plan.fetch.proxies == ProxyPlan::default() {
+            true => resolver,
+            false => Arc::new(ProxiedResolver::new(resolver, plan.fetch.proxies.clone())),
+        };
         Ok(Arc::new(Line {
             frontier: shared.frontier.clone(),
             rules: shared.rules.clone(),
             recent,
+            logins: Logins::new(&plan.logins, cookies, &plan.limits)?,
             robots: RobotsCache::new(&plan.agent, plan.obey_robots, self.limits.clone()),
-            guard: Guard::new(seeds, &plan.allow_private, &plan.resolve),
+            guard: Guard::new(seeds, &plan.allow_private, &plan.resolve)
+                .behind(plan.fetch.proxies.clone()),
             resolver,
             fetcher,
             network: shared.network.clone(),
@@ -274,6 +293,7 @@ impl Assembly {
             shared: shared.clone(),
             commands,
             housekeeper: Housekeeper::new(&plan.dir, seeds, &plan.limits)?,
+            jar: self.jar.clone(),
             limits: self.limits.clone(),
             ends: Ends {
                 time_ms_max: plan.time_ms_max,
@@ -291,6 +311,7 @@ impl Assembly {
 /// One run, ready to go.
 struct Run {
     plan: Plan,
+    jar: Option<Jar>,
     engine: Engine,
     writer: Writer,
     directory: Directory,
@@ -319,6 +340,7 @@ impl Run {
             Ending::Limit(name) => (State::Limit, Some(name)),
             Ending::Stopped => (State::Stopped, None),
         };
+        self.jar.as_ref().map_or(Ok(()), Jar::save)?;
         keeper.write_summary(&shared, state, limit)?;
         Summary::read(&dir.join("summary.json"))
     }

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::frontier::{Budgets, Frontier, Lease, Nameless, Turn as LeaseTurn};
 use crate::handle::{Command, Phase, Shared};
 use crate::housekeeping::Housekeeper;
+use crate::jar::Jar;
 use crate::line::{Line, Named};
 use crate::pipeline;
 use crate::places::{PULSE, Places};
@@ -54,6 +55,7 @@ pub struct Engine {
     pub(crate) shared: Arc<Shared>,
     pub(crate) commands: mpsc::Receiver<Command>,
     pub(crate) housekeeper: Housekeeper,
+    pub(crate) jar: Option<Jar>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) ends: Ends,
     pub(crate) pace: Pace,
@@ -315,6 +317,7 @@ impl Engine {
 
     fn keep_house(&mut self) -> Result<()> {
         let room = self.housekeeper.tick(&self.shared)?;
+        self.jar.as_ref().map_or(Ok(()), Jar::save)?;
         self.shared.disk_low.store(!room, Ordering::Relaxed);
         Ok(())
     }

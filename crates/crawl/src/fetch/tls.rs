@@ -1,4 +1,4 @@
-//! TLS for fetching (step 7 of the line): rustls with aws-lc-rs, HTTP/1.1 only.
+//! TLS for fetching (step 7 of the line): rustls with aws-lc-rs.
 //!
 //! Trusted are the authorities of Mozilla's list as compiled in, those of the system where they can be
 //! read, and those of a file that the user names. Nothing process-wide is installed. `insecure` takes
@@ -20,12 +20,38 @@ use super::FetchPlan;
 use crate::{Error, Result};
 
 /// What is needed to speak TLS as the plan says.
-pub(super) fn connector(plan: &FetchPlan) -> Result<TlsConnector> {
+pub(super) struct Tls {
+    /// With servers, which may know HTTP/2.
+    pub servers: TlsConnector,
+    /// With proxies, which get HTTP/1.1.
+    pub proxies: TlsConnector,
+    /// Whether certificates are looked at.
+    pub is_verified: bool,
+}
+
+impl Tls {
+    pub fn new(plan: &FetchPlan) -> Result<Self> {
+        let config = config(plan)?;
+        let speaking = |protocols: &[&[u8]]| {
+            let mut config = config.clone();
+            config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+            TlsConnector::from(Arc::new(config))
+        };
+        let known: &[&[u8]] = if plan.http2 { &[b"h2", b"http/1.1"] } else { &[b"http/1.1"] };
+        Ok(Self {
+            servers: speaking(known),
+            proxies: speaking(&[b"http/1.1"]),
+            is_verified: !plan.insecure,
+        })
+    }
+}
+
+fn config(plan: &FetchPlan) -> Result<ClientConfig> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|error| Error::Plan(format!("TLS cannot be set up: {error}")))?;
-    let mut config = if plan.insecure {
+    let config = if plan.insecure {
         config
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(AnyCertificate::new(&provider)))
@@ -33,8 +59,7 @@ pub(super) fn connector(plan: &FetchPlan) -> Result<TlsConnector> {
         config.with_root_certificates(roots(plan.ca_file.as_deref())?)
     }
     .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(TlsConnector::from(Arc::new(config)))
+    Ok(config)
 }
 
 fn roots(ca_file: Option<&Path>) -> Result<RootCertStore> {
