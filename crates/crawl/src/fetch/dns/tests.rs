@@ -23,8 +23,9 @@ fn ips(list: &[&str]) -> Vec<IpAddr> {
 
 #[test]
 fn rules_are_read_as_they_are_typed() {
+    type Read<'a> = Option<(&'a str, u16, &'a [&'a str])>;
     #[rustfmt::skip]
-    let rows: &[(&str, Option<(&str, u16, &[&str])>)] = &[
+    let rows: &[(&str, Read<'_>)] = &[
         ("example.com:443:127.0.0.1", Some(("example.com", 443, &["127.0.0.1"]))),
         ("Example.COM.:80:10.0.0.1", Some(("example.com", 80, &["10.0.0.1"]))),
         ("*:80:127.0.0.1", Some(("*", 80, &["127.0.0.1"]))),
