@@ -149,6 +149,9 @@ pub struct StatusArgs {
     /// The crawl directory
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
+    /// What each host is doing, and what it waits for; N of them
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20")]
+    pub hosts: Option<usize>,
     /// As JSON
     #[arg(long)]
     pub json: bool,

@@ -285,6 +285,9 @@ pub fn hint(class: FailureClass) -> &'static str {
         FailureClass::NoFiles => {
             "this machine allows no more open files; raise it with: ulimit -n 4096"
         }
+        FailureClass::NameServers => "no name server answered; see /etc/resolv.conf, or --resolve",
+        FailureClass::Offline => "this machine had no network",
+        FailureClass::Elsewhere => "another address of the host answered first",
     }
 }
 

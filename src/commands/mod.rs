@@ -6,6 +6,7 @@ mod crawl;
 mod demo;
 mod doctor;
 mod drive;
+mod hosts;
 mod inspect;
 mod key;
 mod lines;

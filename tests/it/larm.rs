@@ -71,6 +71,12 @@ impl<'w> Larm<'w> {
         self.command(dir).args(more).stdin(Stdio::null()).output().expect("the binary starts")
     }
 
+    /// Runs another of its commands.
+    pub fn ask(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+        command.args(arguments).stdin(Stdio::null()).output().expect("the binary starts")
+    }
+
     /// Runs it in a shell that lets it have at most so many files open.
     pub fn run_with_open_files(&self, count: u64, dir: &Path) -> Output {
         let script = format!("ulimit -n {count} && exec \"$0\" \"$@\"");

@@ -24,5 +24,6 @@ mod secure;
 mod seeds;
 mod signals;
 mod tidy;
+mod trouble;
 mod walls;
 mod world;

@@ -19,6 +19,7 @@ pub mod answer;
 pub mod digest;
 pub mod level;
 pub mod limits;
+pub mod outage;
 pub mod outcome;
 pub mod parse;
 pub mod partition;
@@ -34,7 +35,7 @@ pub mod via;
 pub mod wall;
 pub mod workbench;
 
-pub use answer::{Fact, Protocol, Truncated};
+pub use answer::{Fact, Lookup, Protocol, Truncated};
 pub use limits::Limits;
 pub use outcome::{Blame, Failure, FailureClass, Outcome};
 pub use time::Millis;

@@ -4,6 +4,7 @@
 //! each class has one row in the retry table, and nothing else in larm decides about retries.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
@@ -82,12 +83,20 @@ pub struct Failure {
     pub class: FailureClass,
     /// The same in words, for people.
     pub detail: String,
+    /// Another address of the host, which took the connection instead.
+    pub elsewhere: Option<IpAddr>,
 }
 
 impl Failure {
     /// A failure of `class`, described by `detail`.
     pub fn new(class: FailureClass, detail: impl Into<String>) -> Self {
-        Self { class, detail: detail.into() }
+        Self { class, detail: detail.into(), elsewhere: None }
+    }
+
+    /// No failure of anybody: another address of the host was faster, and nothing was sent.
+    pub fn elsewhere(address: IpAddr) -> Self {
+        let detail = format!("connected to {address} instead");
+        Self { elsewhere: Some(address), ..Self::new(FailureClass::Elsewhere, detail) }
     }
 }
 
@@ -138,6 +147,12 @@ pub enum FailureClass {
     NoFiles,
     /// A page that asks for a browser, or for a person, stands before the one that was asked for.
     BotWall,
+    /// No name server answered; whether the name has an address is not known.
+    NameServers,
+    /// Our own network is down: says nothing of URL or host.
+    Offline,
+    /// Another address of the host took the connection; the URL waits for its turn there.
+    Elsewhere,
 }
 
 /// Whom a failure is held against.
@@ -168,7 +183,7 @@ pub struct RetryRule {
 
 impl FailureClass {
     /// All classes, in the order of the table in the manual.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::Dns,
         Self::ForbiddenAddress,
         Self::Refused,
@@ -188,6 +203,9 @@ impl FailureClass {
         Self::Login,
         Self::NoFiles,
         Self::BotWall,
+        Self::NameServers,
+        Self::Offline,
+        Self::Elsewhere,
     ];
 
     /// The retry table. Refused connections get their three chances within 30 seconds, other host
@@ -210,8 +228,9 @@ impl FailureClass {
             Self::ServerError => (Blame::Url, 5_000, 3),
             Self::RobotsUnreachable => (Blame::Host, 15_000, 3),
             Self::CrawlDelayTooLong => (Blame::HostForGood, 0, 1),
+            Self::NameServers => (Blame::Host, 5_000, 5),
             Self::Login => (Blame::HostForGood, 0, 1),
-            Self::NoFiles => (Blame::Nobody, 0, 1),
+            Self::NoFiles | Self::Offline | Self::Elsewhere => (Blame::Nobody, 0, 1),
             Self::BotWall => (Blame::Host, 60_000, 5),
         };
         RetryRule { blame, first_delay_ms, growth }
@@ -222,6 +241,7 @@ impl FailureClass {
     pub fn is_connection_level(self) -> bool {
         match self {
             Self::Dns
+            | Self::NameServers
             | Self::ForbiddenAddress
             | Self::Refused
             | Self::Unroutable
@@ -239,7 +259,9 @@ impl FailureClass {
             | Self::ServerError
             | Self::CrawlDelayTooLong
             | Self::NoFiles
-            | Self::BotWall => false,
+            | Self::BotWall
+            | Self::Offline
+            | Self::Elsewhere => false,
         }
     }
 
@@ -272,6 +294,9 @@ impl FailureClass {
             Self::Login => "login",
             Self::NoFiles => "no-files",
             Self::BotWall => "bot-wall",
+            Self::NameServers => "name-servers",
+            Self::Offline => "offline",
+            Self::Elsewhere => "elsewhere",
         }
     }
 }

@@ -31,6 +31,7 @@ pub mod housekeeping;
 pub mod jar;
 mod line;
 pub mod login;
+mod network;
 pub mod pipeline;
 mod places;
 pub mod plan;

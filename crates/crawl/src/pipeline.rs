@@ -16,7 +16,7 @@ use larm_core::{Blame, Failure, FailureClass, Outcome};
 use crate::error::Result;
 use crate::fetch::Fetched;
 use crate::frontier::{Lease, Turn};
-use crate::line::{Entry, Line};
+use crate::line::{Entry, Guarded, Line};
 use crate::robots::{Answer, Permit};
 
 /// Carries one lease through the line. An error is our own machine's; the web's are outcomes.
@@ -29,10 +29,16 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
         let outcome = Outcome::Rejected { filter: reason.filter.into(), detail: reason.detail };
         return line.settle_unasked(lease, outcome).await;
     }
-    if let Err(why) = line.guard(&lease, address) {
-        let outcome = Outcome::Failed { class: FailureClass::ForbiddenAddress, detail: why };
-        return line.settle_unasked(lease, outcome).await;
-    }
+    let lease = match line.guard(lease, address) {
+        Guarded::Yes(lease) => lease,
+        Guarded::Elsewhere(lease, address) => {
+            return line.give_back(lease, &Failure::elsewhere(address)).await;
+        }
+        Guarded::No(lease, detail) => {
+            let outcome = Outcome::Failed { class: FailureClass::ForbiddenAddress, detail };
+            return line.settle_unasked(lease, outcome).await;
+        }
+    };
     let permit = match line.ask_robots(lease, address)? {
         Answer::Yes(permit) => permit,
         Answer::No(lease, rule) => {
@@ -53,7 +59,9 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     };
     let fetched = match line.fetch(&permit).await {
         Ok(fetched) => fetched,
-        Err(failure) if is_ours(&failure) => return line.give_back(permit.into_lease()).await,
+        Err(failure) if is_ours(&failure) => {
+            return line.give_back(permit.into_lease(), &failure).await;
+        }
         Err(failure) => return line.fail(permit.into_lease(), failure).await,
     };
     let (lease, said) = permit.into_parts();
@@ -76,8 +84,10 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
 /// crawl's other questions are.
 async fn run_errand(line: &Line, permit: Permit) -> Result<()> {
     let answer: Result<Fetched, Failure> = line.fetch(&permit).await;
-    if answer.as_ref().is_err_and(is_ours) {
-        return line.give_back(permit.into_lease()).await;
+    if let Err(failure) = &answer
+        && is_ours(failure)
+    {
+        return line.give_back(permit.into_lease(), failure).await;
     }
     if let Ok(fetched) = &answer
         && line.answers_challenge(permit.lease(), fetched)
@@ -90,13 +100,15 @@ async fn run_errand(line: &Line, permit: Permit) -> Result<()> {
 /// One step of a host's login, under the lease of a URL that waits behind it.
 async fn log_in(line: &Line, permit: Permit) -> Result<()> {
     let answer = line.fetch(&permit).await;
-    if answer.as_ref().is_err_and(is_ours) {
-        return line.give_back(permit.into_lease()).await;
+    if let Err(failure) = &answer
+        && is_ours(failure)
+    {
+        return line.give_back(permit.into_lease(), failure).await;
     }
     line.settle_login(permit, answer).await
 }
 
-/// Whether our own machine failed, and nobody out there.
+/// Whether nobody out there failed: our own machine or network did, or the host is elsewhere.
 fn is_ours(failure: &Failure) -> bool {
     failure.class.retry().blame == Blame::Nobody
 }

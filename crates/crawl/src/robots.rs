@@ -44,6 +44,11 @@ impl Permit {
         self.address
     }
 
+    /// The host's other addresses: they may be connected to, but not asked under this permit.
+    pub fn others(&self) -> &[std::net::IpAddr] {
+        self.lease.others()
+    }
+
     /// What is sent along, as a form is: by a login alone.
     pub fn form(&self) -> Option<&str> {
         self.form.as_deref()

@@ -62,7 +62,7 @@ impl Connection {
         limits: &Limits,
         clock: Clock,
     ) -> Result<Box<Self>, Failure> {
-        let Dialled { stream, protocol, facts } = dialled;
+        let Dialled { stream, protocol, facts, .. } = dialled;
         let tape = SharedTape::new(buffers, protocol);
         let stream = TokioIo::new(Tee::new(stream, tape.clone(), clock));
         let speaker = match protocol {

@@ -18,7 +18,10 @@ pub(super) fn connecting(error: &io::Error) -> Failure {
     }
     match error.kind() {
         Kind::ConnectionRefused => Failure::new(FailureClass::Refused, "connection refused"),
-        Kind::NetworkUnreachable | Kind::HostUnreachable | Kind::AddrNotAvailable => {
+        Kind::NetworkUnreachable
+        | Kind::NetworkDown
+        | Kind::HostUnreachable
+        | Kind::AddrNotAvailable => {
             Failure::new(FailureClass::Unroutable, format!("no route to the host: {error}"))
         }
         Kind::PermissionDenied => {
@@ -31,13 +34,13 @@ pub(super) fn connecting(error: &io::Error) -> Failure {
 
 /// Whether our own machine has no file left for a connection.
 #[cfg(unix)]
-fn is_out_of_files(error: &io::Error) -> bool {
+pub(super) fn is_out_of_files(error: &io::Error) -> bool {
     use rustix::io::Errno;
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
 #[cfg(not(unix))]
-fn is_out_of_files(_error: &io::Error) -> bool {
+pub(super) fn is_out_of_files(_error: &io::Error) -> bool {
     false
 }
 
@@ -190,6 +193,7 @@ mod tests {
         let rows = [
             (Kind::ConnectionRefused, FailureClass::Refused),
             (Kind::NetworkUnreachable, FailureClass::Unroutable),
+            (Kind::NetworkDown, FailureClass::Unroutable),
             (Kind::HostUnreachable, FailureClass::Unroutable),
             (Kind::AddrNotAvailable, FailureClass::Unroutable),
             (Kind::PermissionDenied, FailureClass::Unroutable),

@@ -199,13 +199,21 @@ impl HttpFetch {
         let begun = self.clock.now();
         self.opened.fetch_add(1, Ordering::Relaxed);
         let deadline = self.deadline(self.limits.connect_ms_max, turn);
-        let dialled = timeout_at(deadline, dial(&turn.target, &self.tls)).await;
+        let dialled = timeout_at(deadline, dial(&turn.target, &self.tls, &self.limits)).await;
         let dialled = dialled.map_err(|_| {
             let detail = format!("no connection within {} ms", self.limits.connect_ms_max);
             Failure::new(FailureClass::ConnectTimeout, detail)
         })??;
         turn.connect_ms = Some(self.clock.now().since(begun));
-        Connection::open(dialled, self.buffers.clone(), &self.limits, self.clock).await
+        let peer = dialled.peer;
+        let buffers = self.buffers.clone();
+        let connection = Connection::open(dialled, buffers, &self.limits, self.clock).await?;
+        if peer == turn.target.peer {
+            return Ok(connection);
+        }
+        // EYES-1: nothing is sent there before the host's turn there.
+        self.pool.put(turn.target.origin.clone(), peer, connection, self.clock.now());
+        Err(Failure::elsewhere(peer.ip()))
     }
 
     async fn exchange(

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::fetch::{Decoded, Fetched};
 use crate::frontier::{Candidate, Errand, Fate, Learnt, Lease, RobotsRow, RobotsRules, Settlement};
 use crate::robots::Permit;
-use crate::writer::Job;
+use crate::writer::{Job, Work};
 
 impl Line {
     /// The end of a request that the crawl made for itself, whichever that was.
@@ -48,7 +48,7 @@ impl Line {
         let (fetched, place) = fetched.split_reservation();
         let visit = self.errand_visit(&permit, fetched);
         let kept = Some((self.encoders.encode_all(&visit), visit));
-        self.send(Job { lease: permit.into_lease(), settlement, kept, place }).await
+        self.send(Work::settle(Job { lease: permit.into_lease(), settlement, kept, place })).await
     }
 
     /// What the answer teaches. A wall teaches nothing.

@@ -1,10 +1,12 @@
 //! The steps of the line: what [`pipeline`](crate::pipeline) calls, one function per step.
 //!
-//! Here are the steps up to the parsed page; `links` judges where it leads, `visit` puts together
-//! what the sinks see, `settle` ends the lease, `errands` asks what the crawl itself wants to know.
+//! Here are the steps up to the parsed page; `names` finds a host's addresses, `links` judges where a page
+//! leads, `visit` puts together what the sinks see, `settle` ends the lease, `errands` asks what the crawl
+//! itself wants to know.
 
 mod errands;
 mod links;
+mod names;
 mod settle;
 mod trouble;
 mod visit;
@@ -23,18 +25,20 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::fetch::{BoxFuture, Decoded, Fetch, Fetched, Guard, gunzip};
+use crate::fetch::{BoxFuture, Decoded, Fetch, Fetched, Guard, Resolve, gunzip};
 use crate::frontier::sieve::Recent;
 use crate::frontier::{Candidate, Errand, Frontier, Lease, SIGNALS, SOFT_404, SharedFrontier};
 use crate::login::{Door, Logins};
+use crate::network::Network;
 use crate::places::Meter;
 use crate::robots::{Answer, Permit, RobotsCache};
 use crate::rules::SharedRules;
 use crate::soft::SoftHosts;
 use crate::store::{Encoders, SameAs, Visit};
-use crate::writer::Job;
+use crate::writer::Work;
 
 pub use links::JudgedLinks;
+pub use names::Named;
 pub use trouble::Troubles;
 
 /// Called for each page that was fetched, and awaited.
@@ -56,12 +60,16 @@ pub struct Line {
     pub guard: Guard,
     /// What went wrong last, in words.
     pub troubles: Troubles,
-    /// The network.
+    /// The way to names.
+    pub resolver: Arc<dyn Resolve>,
+    /// The way to servers.
     pub fetcher: Arc<dyn Fetch>,
+    /// Whether there is a way at all.
+    pub network: Arc<Network>,
     /// The workers' half of the sinks.
     pub encoders: Encoders,
     /// The writer's inbox.
-    pub writer: mpsc::Sender<Job>,
+    pub writer: mpsc::Sender<Work>,
     /// Wakes the engine.
     pub wake: Arc<Notify>,
     /// Counts how fetches end.
@@ -84,6 +92,16 @@ pub struct Line {
     pub limits: Arc<Limits>,
     /// Time.
     pub clock: Clock,
+}
+
+/// What the guard says to a lease.
+pub enum Guarded {
+    /// Its address may be reached; of its others those are left that may be, too.
+    Yes(Lease),
+    /// It may not, but this other address of the host may.
+    Elsewhere(Lease, IpAddr),
+    /// No address of the host may be reached, and why not that of the lease.
+    No(Lease, String),
 }
 
 /// What a host says at its door.
@@ -149,22 +167,32 @@ impl Line {
     /// Step 2 once more, right before the fetch: rules may have changed while the URL waited.
     pub fn judge_again(&self, lease: &Lease) -> Verdict {
         let item = lease.item();
-        if let Errand::Robots { .. } | Errand::Reservations = item.errand {
-            return Verdict::Pass;
-        }
         let parent = item.parent.as_deref().and_then(CrawlUrl::from_canonical);
-        self.rules.read().judge(&Subject {
+        let subject = Subject {
             url: lease.url(),
             depth: item.depth,
             via: item.via,
             from: parent.as_ref(),
             redirects: u32::from(item.redirects),
-        })
+        };
+        let rules = self.rules.read();
+        match item.errand {
+            // Where robots.txt files lie is for their owners to say; what is never asked, for us.
+            Errand::Robots { .. } | Errand::Reservations => rules.judge_safety(&subject),
+            _ => rules.judge(&subject),
+        }
     }
 
-    /// Whether the address may be reached at all.
-    pub fn guard(&self, lease: &Lease, address: IpAddr) -> Result<(), String> {
-        self.guard.check(lease.url().host(), lease.url().port(), address)
+    /// Which addresses of the host may be reached.
+    pub fn guard(&self, mut lease: Lease, address: IpAddr) -> Guarded {
+        let (host, port) = (lease.url().host().to_owned(), lease.url().port());
+        let check = |address| self.guard.check(&host, port, address);
+        lease.keep_others(|address| check(address).is_ok());
+        match (check(address), lease.others().first().copied()) {
+            (Ok(()), _) => Guarded::Yes(lease),
+            (Err(_), Some(other)) => Guarded::Elsewhere(lease, other),
+            (Err(why), None) => Guarded::No(lease, why),
+        }
     }
 
     /// Step 6.
@@ -198,7 +226,13 @@ impl Line {
         };
         let answer = self.fetcher.fetch(permit, &sent).await;
         self.meter.count(&answer);
-        answer
+        match answer {
+            Ok(fetched) => {
+                self.network.heard_of(host);
+                Ok(fetched)
+            }
+            Err(failure) => Err(self.network.judge(host, failure).await),
+        }
     }
 
     /// Whether the server asked who we are, and the next request will say so.

@@ -13,7 +13,7 @@ use crate::fetch::{Fetched, Reservation, retry_after_ms};
 use crate::frontier::{Candidate, Errand, Fate, Learnt, Lease, Settlement};
 use crate::robots::{Permit, Reading};
 use crate::store::Visit;
-use crate::writer::Job;
+use crate::writer::{Job, Work};
 
 impl Line {
     /// An answer was read and its links judged: keep it.
@@ -45,9 +45,10 @@ impl Line {
                 .into_iter()
                 .map(|(filter, n)| (filter.into_owned(), n))
                 .collect(),
+            moved: None,
         };
         let kept = Some((self.encoders.encode_all(&visit), visit));
-        self.send(Job { lease, settlement, kept, place }).await
+        self.send(Work::settle(Job { lease, settlement, kept, place })).await
     }
 
     /// Settles a URL for which nothing was sent.
@@ -71,10 +72,16 @@ impl Line {
         self.settle_unasked(lease, Outcome::HostUnreachable { class }).await
     }
 
-    /// Our own machine could not carry the lease out: as if it had never been given.
-    pub async fn give_back(&self, lease: Lease) -> Result<()> {
+    /// Our own machine could not carry the lease out, or the host is to be asked at another of its
+    /// addresses: as if it had never been given.
+    pub async fn give_back(&self, lease: Lease, failure: &Failure) -> Result<()> {
+        let end = match failure.class {
+            FailureClass::Offline => End::Spared,
+            _ => End::Unused,
+        };
         let unused = Settlement::unused(self.clock.now(), Fate::Back);
-        self.settle(lease, unused, None).await
+        let back = Settlement { end, moved: failure.elsewhere, ..unused };
+        self.settle(lease, back, None).await
     }
 
     /// A fetch failed: try again later, or settle it as failed.
@@ -114,7 +121,7 @@ impl Line {
             let gone = Settlement { end, ..Settlement::unused(at, Fate::Errand) };
             return self.settle(lease, gone, None).await;
         }
-        let Failure { class, detail } = failure;
+        let Failure { class, detail, .. } = failure;
         let visit = self.unasked_visit(&lease, Outcome::Failed { class, detail });
         let visit = Visit { tries: u32::from(lease.item().tries) + 1, ..visit };
         let fate = Fate::Done(Box::new(row_of(&lease, &visit, None)));
@@ -210,7 +217,8 @@ impl Line {
             }
         }
         let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
-        self.send(Job { lease, settlement, kept, place: place.unwrap_or_default() }).await
+        let place = place.unwrap_or_default();
+        self.send(Work::settle(Job { lease, settlement, kept, place })).await
     }
 
     /// A wall before a robots.txt: what it says is not known, whatever the status.
@@ -228,12 +236,13 @@ impl Line {
         visit: Option<Visit>,
     ) -> Result<()> {
         let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
-        self.send(Job { lease, settlement, kept, place: Reservation::default() }).await
+        let place = Reservation::default();
+        self.send(Work::settle(Job { lease, settlement, kept, place })).await
     }
 
-    pub(super) async fn send(&self, job: Job) -> Result<()> {
+    pub(super) async fn send(&self, work: Work) -> Result<()> {
         let closed = |_| Error::Stopped("the writer has stopped".to_owned());
-        self.writer.send(job).await.map_err(closed)
+        self.writer.send(work).await.map_err(closed)
     }
 
     pub(super) fn may_try_again(&self, lease: &Lease) -> bool {
