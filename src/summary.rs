@@ -276,6 +276,9 @@ pub fn hint(class: FailureClass) -> &'static str {
         FailureClass::NoFiles => {
             "this machine allows no more open files; raise it with: ulimit -n 4096"
         }
+        FailureClass::Unreadable => {
+            "files that are gone, not allowed, no files, or outside of the tree; `larm why` says which"
+        }
     }
 }
 

@@ -18,6 +18,7 @@ pub mod answer;
 pub mod digest;
 pub mod level;
 pub mod limits;
+pub mod media;
 pub mod outcome;
 pub mod parse;
 pub mod partition;

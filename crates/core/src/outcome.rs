@@ -132,6 +132,8 @@ pub enum FailureClass {
     CrawlDelayTooLong,
     /// Our own machine has no file left for a connection: says nothing of URL or host.
     NoFiles,
+    /// A file of this machine that cannot be read, or must not be.
+    Unreadable,
 }
 
 /// Whom a failure is held against.
@@ -162,7 +164,7 @@ pub struct RetryRule {
 
 impl FailureClass {
     /// All classes, in the order of the table in the manual.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Dns,
         Self::ForbiddenAddress,
         Self::Refused,
@@ -179,6 +181,7 @@ impl FailureClass {
         Self::RobotsUnreachable,
         Self::CrawlDelayTooLong,
         Self::NoFiles,
+        Self::Unreadable,
     ];
 
     /// The retry table. Refused connections get their three chances within 30 seconds, other host
@@ -201,6 +204,7 @@ impl FailureClass {
             Self::RobotsUnreachable => (Blame::Host, 15_000, 3),
             Self::CrawlDelayTooLong => (Blame::HostForGood, 0, 1),
             Self::NoFiles => (Blame::Nobody, 0, 1),
+            Self::Unreadable => (Blame::UrlForGood, 0, 1),
         };
         RetryRule { blame, first_delay_ms, growth }
     }
@@ -224,7 +228,8 @@ impl FailureClass {
             | Self::Unavailable
             | Self::ServerError
             | Self::CrawlDelayTooLong
-            | Self::NoFiles => false,
+            | Self::NoFiles
+            | Self::Unreadable => false,
         }
     }
 
@@ -254,6 +259,7 @@ impl FailureClass {
             Self::RobotsUnreachable => "robots-unreachable",
             Self::CrawlDelayTooLong => "crawl-delay-too-long",
             Self::NoFiles => "no-files",
+            Self::Unreadable => "unreadable",
         }
     }
 }

@@ -16,7 +16,10 @@ use crate::clock::Clock;
 use crate::directory::Directory;
 use crate::engine::{Ending, Ends, Engine};
 use crate::error::{Error, Result};
-use crate::fetch::{BoxFuture, DnsResolver, Fetch, Guard, HttpFetch, Resolve};
+use crate::fetch::{
+    BoxFuture, DnsResolver, Fetch, FileFetch, FilePlan, Guard, HttpFetch, LaneResolver, Resolve,
+    Schemes,
+};
 use crate::files;
 use crate::frontier::sieve::Recent;
 use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedFrontier};
@@ -190,7 +193,7 @@ impl Assembly {
 
     fn sinks(&mut self) -> Result<Vec<Box<dyn Sink>>> {
         let plan = &self.crawl.plan;
-        let title = plan.seeds.first().map(|seed| seed.host().to_owned()).unwrap_or_default();
+        let title = plan.seeds.first().map(title_of).unwrap_or_default();
         let store = Arc::new(StorePlan {
             dir: plan.dir.clone(),
             crawl_id: self.directory.crawl_id().to_owned(),
@@ -227,10 +230,11 @@ impl Assembly {
         writer: mpsc::Sender<Job>,
     ) -> Result<Arc<Line>> {
         let plan = &self.crawl.plan;
-        let seeds = plan.seeds.iter().chain(&plan.sitemaps).map(|seed| (seed.host(), seed.port()));
+        let seeds = plan.seeds.iter().chain(&plan.sitemaps).filter(|seed| !seed.is_file());
+        let seeds = seeds.map(|seed| (seed.host(), seed.port()));
         let fetcher: Arc<dyn Fetch> = match &self.crawl.fetcher {
             Some(fetcher) => fetcher.clone(),
-            None => Arc::new(HttpFetch::new(plan.fetch.clone(), plan.limits.clone(), self.clock)?),
+            None => Arc::new(self.network_and_files()?),
         };
         Ok(Arc::new(Line {
             frontier: shared.frontier.clone(),
@@ -252,6 +256,19 @@ impl Assembly {
         }))
     }
 
+    fn network_and_files(&self) -> Result<Schemes> {
+        let plan = &self.crawl.plan;
+        let web = HttpFetch::new(plan.fetch.clone(), plan.limits.clone(), self.clock)?;
+        let files = FilePlan {
+            seeds: plan.seeds.iter().chain(&plan.sitemaps).cloned().collect(),
+            follow_symlinks: plan.selection.follow_symlinks,
+            own_dir: plan.dir.clone(),
+            accept: plan.fetch.accept.clone(),
+        };
+        let files = FileFetch::new(&files, plan.limits.clone(), self.clock, &web);
+        Ok(Schemes { web, files })
+    }
+
     fn engine(
         &self,
         shared: &Arc<Shared>,
@@ -268,7 +285,7 @@ impl Assembly {
         Ok(Engine {
             line,
             shared: shared.clone(),
-            resolver,
+            resolver: Arc::new(LaneResolver(resolver)),
             commands,
             housekeeper: Housekeeper::new(&plan.dir, seeds, &plan.limits)?,
             limits: self.limits.clone(),
@@ -318,6 +335,11 @@ impl Run {
         keeper.write_summary(&shared, state, limit)?;
         Summary::read(&dir.join("summary.json"))
     }
+}
+
+/// What the first seed is called.
+fn title_of(seed: &CrawlUrl) -> String {
+    if seed.is_file() { seed.path().to_owned() } else { seed.host().to_owned() }
 }
 
 /// An archive without the state that belongs to it must not be taken for what a crash left behind.

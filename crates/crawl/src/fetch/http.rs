@@ -38,7 +38,7 @@ pub struct HttpFetch {
     wanted: Wanted,
     tls: TlsConnector,
     pool: Pool<Box<Connection>>,
-    budget: Budget,
+    budget: Arc<Budget>,
     buffers: Arc<Buffers>,
     limits: Limits,
     clock: Clock,
@@ -116,13 +116,18 @@ impl HttpFetch {
             wanted: Wanted::new(&plan.accept),
             tls: tls::connector(&plan)?,
             pool: Pool::new(&limits),
-            budget: Budget::new(&limits),
+            budget: Arc::new(Budget::new(&limits)),
             buffers: Buffers::new(&limits),
             limits,
             clock,
             opened: AtomicU64::new(0),
             reused: AtomicU64::new(0),
         })
+    }
+
+    /// The memory of bodies, to be shared with whoever else reads some.
+    pub(super) fn budget(&self) -> Arc<Budget> {
+        self.budget.clone()
     }
 
     /// What happened so far.

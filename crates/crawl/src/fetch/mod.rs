@@ -3,7 +3,8 @@
 //! A fetch is one request and one response. It follows no redirect, tries nothing again and never
 //! sleeps: those are leases of their own. It knows neither frontier nor parser nor store. It connects
 //! to the address of the lease and to no other, without a second look-up, so that what was checked is
-//! what is reached. What came over the wire is kept byte for byte.
+//! what is reached. What came over the wire is kept byte for byte. Files of this machine are fetched
+//! behind the same seam, without a request.
 //!
 //! Beside it stand the two questions that are asked before a lease exists: which addresses a name has
 //! ([`Resolve`]), and which of them may be reached ([`Guard`]).
@@ -18,12 +19,14 @@ mod dial;
 mod dns;
 mod failure;
 mod fetched;
+mod file;
 mod frame;
 mod guard;
 mod http;
 mod plan;
 mod pool;
 mod retry_after;
+mod schemes;
 mod tee;
 #[cfg(test)]
 mod tests;
@@ -41,9 +44,11 @@ pub use budget::Reservation;
 pub use decode::{Decoded, gunzip};
 pub use dns::{DnsResolver, FixedResolver, Resolve, ResolveRule, Resolved, admit};
 pub use fetched::Fetched;
+pub use file::{FileFetch, FilePlan};
 pub use guard::{Cidr, Guard};
 pub use plan::FetchPlan;
 pub use retry_after::retry_after_ms;
+pub use schemes::{LaneResolver, Schemes};
 
 /// A future behind a seam.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
