@@ -8,6 +8,7 @@ mod archive;
 mod coverage;
 mod durability;
 mod explain;
+mod files;
 mod hand;
 mod kept;
 mod larm;

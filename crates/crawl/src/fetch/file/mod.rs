@@ -11,6 +11,7 @@
 
 mod listing;
 mod open;
+#[cfg(unix)]
 #[cfg(test)]
 mod tests;
 
