@@ -83,6 +83,8 @@ fn mistake(word: &str) -> String {
         format!("`{word}` is not part of this version of larm.")
     } else if let Some(near) = nearest(word, commands.iter().map(String::as_str)) {
         format!("`{word}` is no command. Did you mean `larm {near}`?")
+    } else if Path::new(word).exists() {
+        format!("`{word}` could be a host or the files here; for the files: larm ./{word}")
     } else {
         let crawl = format!("To crawl a host of that name: larm http://{word}/ or larm {word}.com");
         format!("`{word}` is neither a command nor a URL.\n{crawl}")

@@ -288,6 +288,9 @@ pub fn hint(class: FailureClass) -> &'static str {
         FailureClass::NameServers => "no name server answered; see /etc/resolv.conf, or --resolve",
         FailureClass::Offline => "this machine had no network",
         FailureClass::Elsewhere => "another address of the host answered first",
+        FailureClass::Unreadable => {
+            "files that are gone, not allowed, no files, or outside of the tree; `larm why` says which"
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use larm_crawl::explain::Stand;
 use larm_crawl::fetch::archived_body;
 use larm_crawl::frontier::PageRow;
 use larm_crawl::store::WarcReader;
+use larm_crawl::store::warc::Record;
 use serde_json::{Value, json};
 
 use super::inspect::page::facts;
@@ -54,7 +55,7 @@ fn read(lookup: &Lookup, args: &CatArgs, page: &PageRow) -> Result<Archived> {
             row.warc.as_ref().with_context(|| format!("{} is not in the archive", row.url))?;
         let path = args.dir.join("warc").join(&*place.name);
         let record = WarcReader::open(path, lookup.limits())?.record_at(place.offset)?;
-        let (this_head, payload) = record.http().context("the record holds no HTTP response")?;
+        let (this_head, payload) = parts_of(&record).context("the record holds no answer")?;
         let head = head.get_or_insert_with(|| this_head.to_vec()).clone();
         if record.kind() != "revisit" {
             return Ok(Archived {
@@ -73,10 +74,16 @@ fn read(lookup: &Lookup, args: &CatArgs, page: &PageRow) -> Result<Archived> {
     anyhow::bail!("the record of {} leads from copy to copy", page.url)
 }
 
+/// Head and payload of a record. Of a file there is no head.
+fn parts_of(record: &Record) -> Option<(&[u8], &[u8])> {
+    let is_file = record.target().is_some_and(|url| url.starts_with("file:"));
+    if is_file { Some((b"", &record.block)) } else { record.http() }
+}
+
 fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Archived) -> Result<()> {
     let mut out = io::stdout().lock();
     if args.form.headers {
-        return Ok(out.write_all(&archived.head)?);
+        return Ok(out.write_all(&head_of(page, archived))?);
     }
     if args.form.raw {
         out.write_all(&archived.head)?;
@@ -104,6 +111,16 @@ fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Archived) -
         )));
     }
     Ok(out.write_all(&decoded.bytes)?)
+}
+
+/// The head as it was sent, or what is known of a file in its form.
+fn head_of(page: &PageRow, archived: &Archived) -> Vec<u8> {
+    if !archived.head.is_empty() {
+        return archived.head.clone();
+    }
+    let kind = page.content_type.as_deref().map(|kind| format!("content-type: {kind}\n"));
+    let facts = page.facts.iter().map(|fact| format!("{}: {}\n", fact.name, fact.value));
+    kind.into_iter().chain(facts).collect::<String>().into_bytes()
 }
 
 fn everything(page: &PageRow, archived: &Archived, facts: Value) -> Value {

@@ -21,6 +21,7 @@ pub fn crawl(args: CrawlArgs) -> Result<Exit> {
     let (fresh, dry_run) = (args.fresh, args.dry_run);
     let told = told(&args.settings);
     let mut config = gather(&args, &console)?;
+    config.seeds.taken.iter().for_each(|taken| console.say(taken));
     tell_skipped(&config, &console);
     let dir = directory_of(&config)?;
     if !dry_run {

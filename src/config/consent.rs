@@ -18,7 +18,10 @@ const ANONYMOUS_HOSTS_MAX: usize = 100;
 /// Says no where a crawl needs a contact or an owner and has none.
 pub fn check(config: &Config) -> Result<()> {
     let settings = &config.settings;
-    if config.seeds.all().all(|seed| is_local(seed, &settings.resolve)) {
+    // Whoever links from files to the web knows no bounds but those of the scope.
+    let leaves_files =
+        settings.scope == Some(ScopeMode::Any) && config.seeds.all().any(CrawlUrl::is_file);
+    if !leaves_files && config.seeds.all().all(|seed| is_local(seed, &settings.resolve)) {
         return Ok(());
     }
     if settings.contact.is_none() {
@@ -65,7 +68,7 @@ fn needs_owner(config: &Config) -> Result<()> {
 /// Whether a seed is on this machine or in a private network, as far as can be told without asking DNS.
 fn is_local(seed: &CrawlUrl, resolve: &[String]) -> bool {
     let host = seed.host();
-    if host == "localhost" || host.ends_with(".localhost") {
+    if seed.is_file() || host == "localhost" || host.ends_with(".localhost") {
         return true;
     }
     let given = || resolve.iter().find_map(|rule| address_of(rule, host, seed.port()));

@@ -5,6 +5,7 @@
 
 pub mod consent;
 pub mod file;
+pub mod local;
 pub mod merge;
 pub mod plan;
 pub mod proxies;
@@ -20,6 +21,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use larm_core::url::CrawlUrl;
 
 pub use raw::Settings;
 pub use seeds::Seeds;
@@ -71,11 +73,11 @@ impl Config {
         }
     }
 
-    /// Where the crawl is kept, if nobody said: beside us, under the first seed's host.
+    /// Where the crawl is kept, if nobody said: beside us, under the name of the first seed's host or
+    /// directory.
     pub fn directory(&self) -> Option<PathBuf> {
         let first = || self.seeds.all().next();
-        let named =
-            || first().map(|seed| PathBuf::from(format!("{}.larm", file_word(seed.host()))));
+        let named = || first().map(|seed| PathBuf::from(format!("{}.larm", word_of(seed))));
         self.settings.output.clone().or_else(named)
     }
 }
@@ -84,6 +86,12 @@ impl Config {
 pub fn file_in_force(named: Option<&Path>) -> Option<PathBuf> {
     let here = || Some(PathBuf::from(FILE_NAME)).filter(|path| path.is_file());
     named.map(Path::to_owned).or_else(here)
+}
+
+fn word_of(seed: &CrawlUrl) -> String {
+    let Some(path) = local::path_of(seed) else { return file_word(seed.host()) };
+    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned());
+    name.filter(|name| !name.starts_with('-')).unwrap_or_else(|| "files".to_owned())
 }
 
 /// A host as a file name: IPv6 addresses have colons and brackets, which some systems refuse.

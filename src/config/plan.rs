@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use larm_core::Limits;
-use larm_core::url::UrlRules;
+use larm_core::url::{CrawlUrl, UrlRules};
 use larm_core::workbench::Pace;
 use larm_crawl::fetch::{FetchPlan, HostAccess, SignPlan};
 use larm_crawl::frontier::Budgets;
@@ -38,7 +38,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         url_rules: url_rules(settings)?,
         pace: pace(settings, &limits),
         host_delays: host_delays(settings),
-        budgets: budgets(settings)?,
+        budgets: budgets(config)?,
         time_ms_max: settings.max_time.map(|time| time.0),
         bytes_max: settings.max_size.map(|size| size.0),
         concurrency: concurrency(settings, &limits)?,
@@ -139,6 +139,7 @@ fn selection(settings: &Settings) -> Result<Selection> {
         depth_max: settings.depth.unwrap_or(defaults.depth_max),
         accept: types(&settings.accept)?,
         assets: settings.assets.unwrap_or(defaults.assets),
+        follow_symlinks: settings.follow_symlinks == Some(true),
         blocked: Vec::new(),
         block_file: settings.block.clone(),
         filters: settings.filters.clone().unwrap_or(defaults.filters),
@@ -187,7 +188,13 @@ fn host_delays(settings: &Settings) -> Vec<(String, u64)> {
     delays.filter_map(|(name, host)| Some((name.to_ascii_lowercase(), host.delay?.0))).collect()
 }
 
-fn budgets(settings: &Settings) -> Result<Budgets> {
+fn budgets(config: &Config) -> Result<Budgets> {
+    let settings = &config.settings;
+    if settings.per_host.is_some() && config.seeds.all().any(CrawlUrl::is_file) {
+        return Err(usage(
+            "--per-host is for the web: files have no host; --max-pages bounds them",
+        ));
+    }
     if settings.max_time.is_some_and(|time| time.0 == 0) {
         return Err(usage("--max-time 0 would fetch nothing; leave it out for no such limit"));
     }

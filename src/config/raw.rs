@@ -18,12 +18,12 @@ use super::value::{Concurrency, Rate, Size, Time};
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Settings {
-    /// Where to begin; the scheme may be left out
+    /// Where to begin: a URL, whose scheme may be left out, or a path such as ./docs
     #[arg(value_name = "URL", help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<String>,
 
-    /// Directory of the crawl [default: ./HOST.larm, of the first URL]
+    /// Directory of the crawl [default: ./NAME.larm, after the first URL]
     #[arg(short, long, value_name = "DIR", help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<PathBuf>,
@@ -73,6 +73,12 @@ pub struct Settings {
         value_name = "BOOL", hide_possible_values = true, help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assets: Option<bool>,
+
+    /// In a tree of files, follow symbolic links that lead out of it [default: no]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follow_symlinks: Option<bool>,
 
     /// A file of hosts to leave alone, read again whenever it changes
     #[arg(long, value_name = "FILE", help_heading = "What to crawl")]

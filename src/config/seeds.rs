@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use larm_core::Limits;
-use larm_core::url::{CrawlUrl, UrlRules, seed};
+use larm_core::url::{CrawlUrl, UrlRules};
 
 use super::file::is_dash;
+use super::local::seed;
 use super::raw::Settings;
 use crate::exit::usage;
 
@@ -28,6 +29,8 @@ pub struct Seeds {
     pub sitemaps: Vec<CrawlUrl>,
     /// Lines that were skipped.
     pub skipped: Skipped,
+    /// How arguments were taken that could be meant in two ways.
+    pub taken: Vec<String>,
 }
 
 /// Lines of a seed file that could not be used.
@@ -81,10 +84,12 @@ pub fn read(begins: [Begin; 2], rules: &UrlRules, limits: &Limits) -> Result<See
     let mut seeds = Seeds::default();
     for begin in begins {
         for text in &begin.pages {
-            seeds.pages.push(typed(text, "", rules)?);
+            let (page, taken) = typed(text, "", rules)?;
+            seeds.pages.push(page);
+            seeds.taken.extend(taken);
         }
         for text in &begin.sitemaps {
-            seeds.sitemaps.push(typed(text, "--sitemap ", rules)?);
+            seeds.sitemaps.push(typed(text, "--sitemap ", rules)?.0);
         }
         if let Some(path) = &begin.input {
             let lines =
@@ -97,10 +102,10 @@ pub fn read(begins: [Begin; 2], rules: &UrlRules, limits: &Limits) -> Result<See
     Ok(seeds)
 }
 
-fn typed(text: &str, flag: &str, rules: &UrlRules) -> Result<CrawlUrl> {
+fn typed(text: &str, flag: &str, rules: &UrlRules) -> Result<(CrawlUrl, Option<String>)> {
     seed(text, rules).map_err(|error| {
         usage(format!(
-            "`{flag}{text}` cannot be crawled: {error}; write it like https://example.com/"
+            "`{flag}{text}` cannot be crawled: {error}; write it like https://example.com/ or ./directory"
         ))
     })
 }
@@ -141,7 +146,7 @@ fn read_lines(
             continue;
         }
         match seed(text, rules) {
-            Ok(url) => seeds.pages.push(url),
+            Ok((url, _)) => seeds.pages.push(url),
             Err(error) => seeds.skipped.note(number, &format!("`{}`: {error}", shown(text))),
         }
     }

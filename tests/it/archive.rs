@@ -21,7 +21,7 @@ use crate::world::{World, crawl};
 const BACKGROUND: [u8; 3] = [0xfd, 0xfc, 0xf8];
 
 /// A tool of the Python environment; says that the test is skipped where there is none.
-fn tool(name: &str) -> Option<PathBuf> {
+pub fn tool(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("LARM_VENV").map(|venv| Path::new(&venv).join("bin").join(name));
     let found = path.filter(|path| path.exists());
     if found.is_none() {
@@ -67,13 +67,13 @@ fn archive_files(world: &World) -> Vec<PathBuf> {
     files(&world.dir().join("warc"), "warc.gz")
 }
 
-fn run(tool: &Path, arguments: &[&str], files: &[PathBuf]) -> Output {
+pub fn run(tool: &Path, arguments: &[&str], files: &[PathBuf]) -> Output {
     let mut command = Command::new(tool);
     command.args(arguments).args(files).stdin(Stdio::null());
     command.output().expect("the tool starts")
 }
 
-fn said(output: &Output) -> String {
+pub fn said(output: &Output) -> String {
     let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     format!("{:?}\n{out}\n{err}", output.status.code())
 }

@@ -10,6 +10,7 @@ mod chaos;
 mod coverage;
 mod durability;
 mod explain;
+mod files;
 mod hand;
 mod hostile;
 mod http2_hostile;

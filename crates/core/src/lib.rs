@@ -19,6 +19,7 @@ pub mod answer;
 pub mod digest;
 pub mod level;
 pub mod limits;
+pub mod media;
 pub mod outage;
 pub mod outcome;
 pub mod parse;

@@ -149,6 +149,8 @@ limits! {
     redirects_max = 5, ceiling 32, "the target is rejected", "reject.redirects";
     #[doc = "Links kept of one page."]
     page_links_max = 5_000, ceiling 1_000_000, "the rest is left out, with a note", "page.links_truncated";
+    #[doc = "Entries in one part of a directory's listing, at most one less than `page_links_max`."]
+    listing_entries_max = 4_999, ceiling 999_999, "the rest is in the next part, which the listing links to", "listing.parts";
     #[doc = "Bytes of anchor text kept per link."]
     link_text_bytes_max = 256, ceiling 64 * KIB, "the text is cut", "page.anchor_truncated";
     #[doc = "Bytes of text kept of one page."]

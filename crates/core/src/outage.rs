@@ -56,9 +56,11 @@ impl Evidence {
             | Class::RobotsUnreachable
             | Class::BotWall
             | Class::Elsewhere => Self::Life,
-            Class::ForbiddenAddress | Class::CrawlDelayTooLong | Class::Login | Class::NoFiles => {
-                return None;
-            }
+            Class::ForbiddenAddress
+            | Class::CrawlDelayTooLong
+            | Class::Login
+            | Class::NoFiles
+            | Class::Unreadable => return None,
         })
     }
 }

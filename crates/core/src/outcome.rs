@@ -153,6 +153,8 @@ pub enum FailureClass {
     Offline,
     /// Another address of the host took the connection; the URL waits for its turn there.
     Elsewhere,
+    /// A file of this machine that cannot be read, or must not be.
+    Unreadable,
 }
 
 /// Whom a failure is held against.
@@ -183,7 +185,7 @@ pub struct RetryRule {
 
 impl FailureClass {
     /// All classes, in the order of the table in the manual.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Dns,
         Self::ForbiddenAddress,
         Self::Refused,
@@ -206,6 +208,7 @@ impl FailureClass {
         Self::NameServers,
         Self::Offline,
         Self::Elsewhere,
+        Self::Unreadable,
     ];
 
     /// The retry table. Refused connections get their three chances within 30 seconds, other host
@@ -232,6 +235,7 @@ impl FailureClass {
             Self::Login => (Blame::HostForGood, 0, 1),
             Self::NoFiles | Self::Offline | Self::Elsewhere => (Blame::Nobody, 0, 1),
             Self::BotWall => (Blame::Host, 60_000, 5),
+            Self::Unreadable => (Blame::UrlForGood, 0, 1),
         };
         RetryRule { blame, first_delay_ms, growth }
     }
@@ -261,7 +265,8 @@ impl FailureClass {
             | Self::NoFiles
             | Self::BotWall
             | Self::Offline
-            | Self::Elsewhere => false,
+            | Self::Elsewhere
+            | Self::Unreadable => false,
         }
     }
 
@@ -297,6 +302,7 @@ impl FailureClass {
             Self::NameServers => "name-servers",
             Self::Offline => "offline",
             Self::Elsewhere => "elsewhere",
+            Self::Unreadable => "unreadable",
         }
     }
 }

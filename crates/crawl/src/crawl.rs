@@ -17,7 +17,8 @@ use crate::directory::Directory;
 use crate::engine::{Ending, Ends, Engine};
 use crate::error::{Error, Result};
 use crate::fetch::{
-    BoxFuture, DnsResolver, Fetch, Guard, HttpFetch, ProxiedResolver, ProxyPlan, Resolve,
+    BoxFuture, DnsResolver, Fetch, FileFetch, FilePlan, Guard, HttpFetch, LaneResolver,
+    ProxiedResolver, ProxyPlan, Resolve, Schemes,
 };
 use crate::files;
 use crate::frontier::sieve::Recent;
@@ -200,7 +201,7 @@ impl Assembly {
 
     fn sinks(&mut self) -> Result<Vec<Box<dyn Sink>>> {
         let plan = &self.crawl.plan;
-        let title = plan.seeds.first().map(|seed| seed.host().to_owned()).unwrap_or_default();
+        let title = plan.seeds.first().map(title_of).unwrap_or_default();
         let store = Arc::new(StorePlan {
             dir: plan.dir.clone(),
             crawl_id: self.directory.crawl_id().to_owned(),
@@ -237,16 +238,12 @@ impl Assembly {
         writer: mpsc::Sender<Work>,
     ) -> Result<Arc<Line>> {
         let plan = &self.crawl.plan;
-        let seeds = plan.seeds.iter().chain(&plan.sitemaps).map(|seed| (seed.host(), seed.port()));
+        let seeds = plan.seeds.iter().chain(&plan.sitemaps).filter(|seed| !seed.is_file());
+        let seeds = seeds.map(|seed| (seed.host(), seed.port()));
         let cookies = self.jar.as_ref().map(|jar| jar.cookies.clone());
         let fetcher: Arc<dyn Fetch> = match &self.crawl.fetcher {
             Some(fetcher) => fetcher.clone(),
-            None => Arc::new(HttpFetch::new(
-                plan.fetch_plan(),
-                cookies.clone(),
-                plan.limits.clone(),
-                self.clock,
-            )?),
+            None => Arc::new(self.network_and_files()?),
         };
         let resolver: Arc<dyn Resolve> = match &self.crawl.resolver {
             Some(resolver) => resolver.clone(),
@@ -270,7 +267,7 @@ impl Assembly {
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve)
                 .behind(plan.fetch.proxies.clone()),
             troubles: Troubles::new(self.limits.host_reasons_max),
-            resolver,
+            resolver: Arc::new(LaneResolver(resolver)),
             fetcher,
             network: shared.network.clone(),
             encoders: chain.encoders(),
@@ -287,6 +284,20 @@ impl Assembly {
             limits: self.limits.clone(),
             clock: self.clock,
         }))
+    }
+
+    fn network_and_files(&self) -> Result<Schemes> {
+        let plan = &self.crawl.plan;
+        let cookies = self.jar.as_ref().map(|jar| jar.cookies.clone());
+        let web = HttpFetch::new(plan.fetch_plan(), cookies, plan.limits.clone(), self.clock)?;
+        let files = FilePlan {
+            seeds: plan.seeds.iter().chain(&plan.sitemaps).cloned().collect(),
+            follow_symlinks: plan.selection.follow_symlinks,
+            own_dir: plan.dir.clone(),
+            accept: plan.fetch.accept.clone(),
+        };
+        let files = FileFetch::new(&files, plan.limits.clone(), self.clock, &web);
+        Ok(Schemes { web, files })
     }
 
     fn engine(
@@ -354,6 +365,11 @@ impl Run {
         keeper.write_summary(&shared, state, limit)?;
         Summary::read(&dir.join("summary.json"))
     }
+}
+
+/// What the first seed is called.
+fn title_of(seed: &CrawlUrl) -> String {
+    if seed.is_file() { seed.path().to_owned() } else { seed.host().to_owned() }
 }
 
 /// An archive without the state that belongs to it must not be taken for what a crash left behind.

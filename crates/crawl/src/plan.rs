@@ -86,6 +86,8 @@ pub struct Selection {
     pub accept: Vec<String>,
     /// Whether to fetch what pages embed.
     pub assets: bool,
+    /// Whether symbolic links are followed out of a tree of files.
+    pub follow_symlinks: bool,
     /// Hosts to leave alone, one a line.
     pub blocked: Vec<String>,
     /// A file with more of them, read again whenever it changes.
@@ -143,6 +145,7 @@ impl Default for Selection {
             depth_max: u32::try_from(Limits::default().depth_hops_max).unwrap_or(u32::MAX),
             accept: Vec::new(),
             assets: false,
+            follow_symlinks: false,
             blocked: Vec::new(),
             block_file: None,
             filters: default_specs(),

@@ -177,7 +177,9 @@ impl RobotsCache {
         now: Millis,
         stored: impl Fn(&str) -> Result<Option<RobotsRow>, E>,
     ) -> Result<Answer, E> {
-        let own_rules_apply = !matches!(lease.errand(), Errand::Robots { .. });
+        // Files have no robots.txt, and nobody who could be asked too often.
+        let own_rules_apply =
+            !matches!(lease.errand(), Errand::Robots { .. }) && !lease.url().is_file();
         if !self.obey || !own_rules_apply {
             return Ok(Answer::Yes(permit(lease, address, Signals::default())));
         }

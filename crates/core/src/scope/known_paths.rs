@@ -3,7 +3,7 @@
 //! Lists by name, each of which can be left out, and a user's own patterns beside them. The patterns
 //! see path and query. They ask for more than a word wherever that word could be the subject of a
 //! page: `/posts/7/delete` is a button, `/docs/sql/delete` and `/delete-key-guide.html` are reading.
-//! Seeds pass, since a person typed them.
+//! Seeds pass, since a person typed them. The lists do not speak of files: reading one changes nothing.
 
 use regex_automata::meta::{Config, Regex};
 use regex_automata::util::syntax;
@@ -154,10 +154,11 @@ impl KnownPaths {
     }
 
     fn objection(&self, text: &str) -> Option<String> {
-        let number = self.first_known(text.as_bytes());
-        if let Some(list) = number.and_then(|number| self.lists.get(number)) {
-            return Some(format!("{} (list {})", list.meaning(), list.word()));
-        }
+        let list = self.lists.get(self.first_known(text.as_bytes())?)?;
+        Some(format!("{} (list {})", list.meaning(), list.word()))
+    }
+
+    fn own_objection(&self, text: &str) -> Option<String> {
         let number = self.extra.first_match(text)?;
         Some(format!("matches `{}` of the list", self.extra.text(number)))
     }
@@ -172,7 +173,9 @@ impl Filter for KnownPaths {
         if subject.via == Via::Seed {
             return Verdict::Pass;
         }
-        match self.objection(subject.url.path_and_query()) {
+        let text = subject.url.path_and_query();
+        let known = (!subject.url.is_file()).then(|| self.objection(text)).flatten();
+        match known.or_else(|| self.own_objection(text)) {
             Some(detail) => Verdict::reject("known-paths", detail),
             None => Verdict::Pass,
         }
@@ -186,6 +189,14 @@ mod tests {
 
     fn all() -> KnownPaths {
         KnownPaths::new(&KnownList::ALL, &[], 1 << 20).unwrap()
+    }
+
+    #[test]
+    fn the_lists_are_for_the_web_and_ones_own_patterns_for_files_too() {
+        let own = KnownPaths::new(&KnownList::ALL, &["^/srv/tmp/".to_owned()], 1 << 20).unwrap();
+        assert_rejects(&own, link("http://h/posts/7/delete"), "known-paths: ");
+        assert_passes(&own, link("file:///srv/posts/7/delete"));
+        assert_rejects(&own, link("file:///srv/tmp/a"), "known-paths: matches");
     }
 
     #[test]

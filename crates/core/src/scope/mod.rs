@@ -14,6 +14,7 @@ use crate::url::CrawlUrl;
 mod assets;
 mod blocklist;
 mod depth;
+mod files;
 mod known_paths;
 mod length;
 mod pattern;
@@ -106,9 +107,12 @@ pub trait Filter: Send + Sync {
 pub struct Filters(Vec<Box<dyn Filter>>);
 
 impl Filters {
-    /// Builds the filters that are written down, in that order, for this crawl.
+    /// Builds the filters that are written down, in that order, for this crawl, behind the one that
+    /// keeps the web from the files of this machine.
     pub fn build(specs: &[FilterSpec], input: &ScopeInput<'_>) -> Result<Self, ScopeError> {
-        specs.iter().map(|spec| spec.build(input)).collect::<Result<_, _>>().map(Self)
+        let files: Box<dyn Filter> = Box::new(files::Files::new(input.seeds));
+        let written = specs.iter().map(|spec| spec.build(input));
+        std::iter::once(Ok(files)).chain(written).collect::<Result<_, _>>().map(Self)
     }
 
     /// Adds a filter at the end.

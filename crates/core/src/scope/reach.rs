@@ -1,12 +1,13 @@
 //! Filter `scope`: how far from the seeds the crawl goes.
 //!
-//! Several seeds are a union. Port and http/https do not split a host. With assets, what a page in
+//! Files are not its business: see filter `files`. Several seeds are a union. Port and http/https do not split a host. With assets, what a page in
 //! scope embeds is accepted wherever it is: one hop past the scope and no further.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::files::folders;
 use super::{Filter, Subject, Verdict};
 use crate::Via;
 use crate::url::CrawlUrl;
@@ -63,32 +64,26 @@ enum Area {
 
 impl Reach {
     pub fn new(mode: ScopeMode, seeds: &[CrawlUrl], assets: bool) -> Self {
-        let hosts = || seeds.iter().map(|seed| seed.host().to_owned()).collect();
+        let seeds = || seeds.iter().filter(|seed| !seed.is_file());
+        let hosts = || seeds().map(|seed| seed.host().to_owned()).collect();
         let area = match mode {
             ScopeMode::Host => Area::Hosts(hosts()),
-            ScopeMode::Domain => {
-                Area::Sites(seeds.iter().map(|seed| seed.site().to_owned()).collect())
-            }
+            ScopeMode::Domain => Area::Sites(seeds().map(|seed| seed.site().to_owned()).collect()),
             ScopeMode::Subdomains => Area::Subdomains(hosts()),
-            ScopeMode::Prefix => Area::Prefixes(prefixes(seeds)),
+            ScopeMode::Prefix => Area::Prefixes(prefixes(seeds())),
             ScopeMode::Any => Area::Any,
         };
         Self { area, assets }
     }
 }
 
-fn prefixes(seeds: &[CrawlUrl]) -> BTreeMap<String, BTreeSet<String>> {
+fn prefixes<'a>(seeds: impl Iterator<Item = &'a CrawlUrl>) -> BTreeMap<String, BTreeSet<String>> {
     let mut prefixes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for seed in seeds {
         let folder = folders(seed.path()).last().unwrap_or("/").to_owned();
         prefixes.entry(seed.host().to_owned()).or_default().insert(folder);
     }
     prefixes
-}
-
-/// `/a/b/c` → `/`, `/a/`, `/a/b/`.
-fn folders(path: &str) -> impl Iterator<Item = &str> {
-    path.match_indices('/').map(|(slash, _)| path.split_at(slash + 1).0)
 }
 
 /// `a.b.c` → `a.b.c`, `b.c`, `c`.
@@ -101,6 +96,7 @@ impl Area {
     fn contains(&self, url: &CrawlUrl, via: Via) -> bool {
         match self {
             Self::Any => true,
+            _ if url.is_file() => true,
             Self::Hosts(hosts) => hosts.contains(url.host()),
             Self::Sites(sites) => sites.contains(url.site()),
             Self::Subdomains(hosts) => {
@@ -114,11 +110,20 @@ impl Area {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Hosts(names) | Self::Sites(names) | Self::Subdomains(names) => names.is_empty(),
+            Self::Prefixes(prefixes) => prefixes.is_empty(),
+            Self::Any => false,
+        }
+    }
+
     /// Why the URL is not in this area.
     fn objection(&self, url: &CrawlUrl) -> String {
         let host = url.host();
         match self {
             Self::Any => String::new(),
+            _ if self.is_empty() => format!("host {host} is on the web, and every seed is a file"),
             Self::Hosts(hosts) => match only(hosts) {
                 Some(seed) => format!("host {host} is not host {seed} of a seed"),
                 None => format!("host {host} is not one of the {} hosts of seeds", hosts.len()),
@@ -251,6 +256,16 @@ mod tests {
         for mode in ScopeMode::ALL {
             assert_eq!(serde_json::to_value(mode).unwrap(), mode.word());
         }
+    }
+
+    #[test]
+    fn a_tree_of_files_has_the_web_in_scope_only_when_asked() {
+        for mode in [ScopeMode::Host, ScopeMode::Domain, ScopeMode::Subdomains, ScopeMode::Prefix] {
+            let filter = reach(mode, &["file:///srv/docs/"]);
+            assert_passes(&filter, link("file:///srv/docs/a"));
+            assert_rejects(&filter, link("http://h/"), "scope: host h is on the web, and every");
+        }
+        assert_passes(&reach(ScopeMode::Any, &["file:///srv/docs/"]), link("http://h/"));
     }
 
     #[test]

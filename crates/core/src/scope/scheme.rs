@@ -1,9 +1,9 @@
-//! Filter `scheme`: http and https, or only one of them.
+//! Filter `scheme`: http, https and file, or only some of them.
 
 use super::{Filter, Subject, Verdict};
 
 pub(super) struct Scheme {
-    /// Schemes to follow, in lower case; http and https where none is named.
+    /// Schemes to follow, in lower case; all of them where none is named.
     pub allow: Vec<String>,
 }
 
@@ -18,9 +18,7 @@ impl Filter for Scheme {
 
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
         let scheme = subject.url.scheme();
-        let is_web = matches!(scheme, "http" | "https");
-        let is_allowed = self.allow.is_empty() || self.allow.iter().any(|allow| allow == scheme);
-        if is_web && is_allowed {
+        if self.allow.is_empty() || self.allow.iter().any(|allow| allow == scheme) {
             return Verdict::Pass;
         }
         Verdict::reject("scheme", format!("{scheme} URLs are not followed"))
@@ -37,8 +35,10 @@ mod tests {
         let both = Scheme { allow: Vec::new() };
         assert_passes(&both, link("http://h/"));
         assert_passes(&both, link("https://h/"));
+        assert_passes(&both, link("file:///a"));
         let secure = Scheme { allow: vec!["https".to_owned()] };
         assert_passes(&secure, link("https://h/"));
         assert_rejects(&secure, link("http://h/"), "scheme: http URLs are not followed");
+        assert_rejects(&secure, link("file:///a"), "scheme: file URLs are not followed");
     }
 }

@@ -31,9 +31,9 @@ use crate::url::CrawlUrl;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "filter", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FilterSpec {
-    /// http and https, or the ones named.
+    /// http, https and file, or the ones named.
     Scheme {
-        /// Schemes to follow; none named means both.
+        /// Schemes to follow; none named means all.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         allow: Vec<String>,
     },

@@ -95,7 +95,9 @@ fn every_filter_has_its_name_from_the_configuration() {
     let written = default_specs().into_iter().map(|spec| serde_json::to_value(spec).unwrap());
     let written: Vec<String> =
         written.map(|spec| spec["filter"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(filters.names().collect::<Vec<_>>(), written);
+    // The first one cannot be written down, and so not be left out.
+    assert_eq!(filters.names().next(), Some("files"));
+    assert_eq!(filters.names().skip(1).collect::<Vec<_>>(), written);
     assert_eq!(written.len(), 12);
 }
 

@@ -1,7 +1,7 @@
 //! Filter `traps`: URLs whose shape shows that they come from an endless supply.
 //!
 //! Judged by shape alone, and carefully: a documentation may well say `/2.0/api/2.0/`, a forum number
-//! its threads `/1234/10`. Seeds pass, since a person typed them.
+//! its threads `/1234/10`. Seeds pass, since a person typed them, and so do files: there is an end of them.
 
 use super::{Filter, Subject, Verdict};
 use crate::{Limits, Via};
@@ -189,7 +189,7 @@ impl Filter for Traps {
     }
 
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
-        if subject.via == Via::Seed {
+        if subject.via == Via::Seed || subject.url.is_file() {
             return Verdict::Pass;
         }
         let query = subject.url.query().unwrap_or_default();

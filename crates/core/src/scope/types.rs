@@ -5,88 +5,14 @@
 //! after the fetch ([`type_wanted`]).
 
 use super::{Filter, Subject, Verdict};
-use crate::Via;
 use crate::url::CrawlUrl;
+use crate::{Via, media};
 
 pub(super) struct Types {
     pub accept: Vec<String>,
     /// Embedded files were asked for, whatever their type.
     pub assets: bool,
 }
-
-/// Endings that mean one type and carry no links to follow. HTML, XML, JSON, text and scripts of the
-/// server are missing on purpose.
-const ENDINGS: &[(&str, &str)] = &[
-    ("7z", "application/x-7z-compressed"),
-    ("aac", "audio/aac"),
-    ("apk", "application/vnd.android.package-archive"),
-    ("avi", "video/x-msvideo"),
-    ("avif", "image/avif"),
-    ("bmp", "image/bmp"),
-    ("bz2", "application/x-bzip2"),
-    ("css", "text/css"),
-    ("csv", "text/csv"),
-    ("deb", "application/vnd.debian.binary-package"),
-    ("dmg", "application/x-apple-diskimage"),
-    ("doc", "application/msword"),
-    ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
-    ("eot", "application/vnd.ms-fontobject"),
-    ("epub", "application/epub+zip"),
-    ("exe", "application/vnd.microsoft.portable-executable"),
-    ("flac", "audio/flac"),
-    ("gif", "image/gif"),
-    ("gz", "application/gzip"),
-    ("ico", "image/vnd.microsoft.icon"),
-    ("iso", "application/x-iso9660-image"),
-    ("jar", "application/java-archive"),
-    ("jpeg", "image/jpeg"),
-    ("jpg", "image/jpeg"),
-    ("js", "text/javascript"),
-    ("m4a", "audio/mp4"),
-    ("m4v", "video/mp4"),
-    ("mid", "audio/midi"),
-    ("mjs", "text/javascript"),
-    ("mkv", "video/matroska"),
-    ("mov", "video/quicktime"),
-    ("mp3", "audio/mpeg"),
-    ("mp4", "video/mp4"),
-    ("mpeg", "video/mpeg"),
-    ("mpg", "video/mpeg"),
-    ("msi", "application/x-msi"),
-    ("odp", "application/vnd.oasis.opendocument.presentation"),
-    ("ods", "application/vnd.oasis.opendocument.spreadsheet"),
-    ("odt", "application/vnd.oasis.opendocument.text"),
-    ("oga", "audio/ogg"),
-    ("ogg", "audio/ogg"),
-    ("ogv", "video/ogg"),
-    ("opus", "audio/ogg"),
-    ("otf", "font/otf"),
-    ("pdf", "application/pdf"),
-    ("png", "image/png"),
-    ("ppt", "application/vnd.ms-powerpoint"),
-    ("pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
-    ("rar", "application/vnd.rar"),
-    ("rpm", "application/x-rpm"),
-    ("rtf", "application/rtf"),
-    ("svg", "image/svg+xml"),
-    ("tar", "application/x-tar"),
-    ("tgz", "application/gzip"),
-    ("tif", "image/tiff"),
-    ("tiff", "image/tiff"),
-    ("ttf", "font/ttf"),
-    ("wav", "audio/wav"),
-    ("webm", "video/webm"),
-    ("webp", "image/webp"),
-    ("wma", "audio/x-ms-wma"),
-    ("wmv", "video/x-ms-wmv"),
-    ("woff", "font/woff"),
-    ("woff2", "font/woff2"),
-    ("xls", "application/vnd.ms-excel"),
-    ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    ("xz", "application/x-xz"),
-    ("zip", "application/zip"),
-    ("zst", "application/zstd"),
-];
 
 /// The type that the file name speaks of, with the ending that says so.
 pub(super) fn guessed_type(url: &CrawlUrl) -> Option<(&'static str, &'static str)> {
@@ -95,7 +21,7 @@ pub(super) fn guessed_type(url: &CrawlUrl) -> Option<(&'static str, &'static str
     if name.contains(':') {
         return None;
     }
-    ENDINGS.iter().find(|(known, _)| known.eq_ignore_ascii_case(ending)).copied()
+    media::of_ending(ending).filter(|(_, kind)| !media::may_lead_on(kind))
 }
 
 /// Whether a `Content-Type` is among those asked for: `text/html`, `audio/*`, `*/*`. No list asks for
@@ -206,11 +132,5 @@ mod tests {
         for (list, content_type, wanted) in rows {
             assert_eq!(type_wanted(&accept(list), content_type), wanted, "{list:?} {content_type}");
         }
-    }
-
-    #[test]
-    fn every_ending_is_listed_once_in_lower_case() {
-        assert!(ENDINGS.is_sorted_by(|a, b| a.0 < b.0));
-        assert!(ENDINGS.iter().all(|(ending, _)| !ending.contains(|c: char| c.is_uppercase())));
     }
 }

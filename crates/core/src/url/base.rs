@@ -29,7 +29,9 @@ impl<'a> Base<'a> {
     /// `encoding` is the page's charset, in which its queries are written.
     pub fn new(url: &'a Url, encoding: &'static Encoding, rules: &'a UrlRules) -> Self {
         let itself = resolve("", Some(url), Some(encoding));
+        // Names of files have a canonical form of their own.
         let canonical = itself.and_then(|url| canonicalise(url, rules)).ok();
+        let canonical = canonical.filter(|url| !url.is_file());
         let is_plain_folder = is_plain_path(folder(url.path()));
         let dropped = Initials::of(&rules.drop_params);
         Self { url, encoding, rules, canonical, is_plain_folder, dropped }

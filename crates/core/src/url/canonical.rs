@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use url::{Host, Url};
 
-use super::{CrawlUrl, UrlError};
+use super::{CrawlUrl, UrlError, file};
 
 /// What canonicalisation takes away beyond the standard, and the longest URL it lets through.
 #[derive(Debug, Clone)]
@@ -73,6 +73,9 @@ impl Default for UrlRules {
 
 /// Brings a URL into its canonical form, or says why it is not one to fetch.
 pub fn canonicalise(mut url: Url, rules: &UrlRules) -> Result<CrawlUrl, UrlError> {
+    if url.scheme() == "file" {
+        return file::canonicalise(&url, rules);
+    }
     if !matches!(url.scheme(), "http" | "https") {
         return Err(UrlError::Scheme(url.scheme().to_owned()));
     }

@@ -3,8 +3,9 @@
 //! Parsing and resolving follow the WHATWG URL standard ([`resolve`]). The canonical form
 //! ([`canonicalise`]) then removes what cannot matter to a server and what is known not to matter.
 //! [`Base`] does both for the links of a page, and spares those that need neither.
-//! A [`CrawlUrl`] is always `http` or `https`, has a host that a name server could know, carries
-//! neither fragment nor user info, and stays the same when canonicalised again (URL-1).
+//! A [`CrawlUrl`] is `http` or `https` and has a host that a name server could know, or it is a file of
+//! this machine ([`file`]). It carries neither fragment nor user info, and stays the same when
+//! canonicalised again (URL-1).
 
 use std::fmt;
 use std::net::IpAddr;
@@ -13,6 +14,7 @@ use url::Url;
 
 mod base;
 mod canonical;
+pub mod file;
 mod resolve;
 mod surt;
 
@@ -36,6 +38,8 @@ pub enum UrlError {
     Scheme(String),
     /// No host.
     NoHost,
+    /// A file of another machine.
+    OtherMachine(String),
     /// Longer than the limit, in bytes.
     TooLong(usize),
 }
@@ -48,6 +52,7 @@ impl UrlError {
             Self::Invalid(_) => "invalid",
             Self::Scheme(_) => "scheme",
             Self::NoHost => "no-host",
+            Self::OtherMachine(_) => "file-host",
             Self::TooLong(_) => "length",
         }
     }
@@ -60,6 +65,12 @@ impl fmt::Display for UrlError {
             Self::Invalid(why) => write!(f, "not a URL: {why}"),
             Self::Scheme(scheme) => write!(f, "cannot fetch {scheme}: URLs"),
             Self::NoHost => f.write_str("no host"),
+            Self::OtherMachine(host) => {
+                write!(
+                    f,
+                    "files of {host} cannot be read, only those of this machine: file:///path"
+                )
+            }
             Self::TooLong(bytes) => write!(f, "{bytes} bytes long"),
         }
     }
@@ -110,6 +121,10 @@ impl CrawlUrl {
     /// Finds the parts of a canonical text; `None` for one that is not made of them.
     fn of_text(text: Box<str>) -> Option<Self> {
         let bytes = text.as_bytes();
+        if let Some(path) = file_path_start(bytes) {
+            let query = memchr::memchr(b'?', bytes).unwrap_or(bytes.len());
+            return Self::of_parts(text, [path, path, query]);
+        }
         let host = host_start(bytes)?;
         let path = host + memchr::memchr(b'/', &bytes[host..])?;
         // The colons of an IPv6 address stand in brackets.
@@ -137,19 +152,36 @@ impl CrawlUrl {
         Url::parse(&self.text).expect("URL-1: a canonical text is a URL")
     }
 
-    /// `http` or `https`.
+    /// `http`, `https` or `file`.
     pub fn scheme(&self) -> &str {
-        if self.text.as_bytes()[4] == b's' { "https" } else { "http" }
+        match self.text.as_bytes() {
+            [b'f', ..] => "file",
+            [_, _, _, _, b's', ..] => "https",
+            _ => "http",
+        }
     }
 
-    /// Host name in lower case and ASCII, or address (IPv6 in brackets); no port. What is paced.
+    /// Whether it is a file of this machine, or a directory.
+    pub fn is_file(&self) -> bool {
+        self.text.starts_with(file::ORIGIN)
+    }
+
+    /// Host name in lower case and ASCII, or address (IPv6 in brackets); no port. What is paced. A file
+    /// has one of [`file::LANES`].
     pub fn host(&self) -> &str {
+        if self.is_file() {
+            return file::lane(&self.text);
+        }
         &self.text[self.scheme().len() + "://".len()..self.host_end as usize]
     }
 
-    /// The port, the scheme's own where none is written.
+    /// The port, the scheme's own where none is written; 0 for a file.
     pub fn port(&self) -> u16 {
-        let own = if self.scheme() == "https" { 443 } else { 80 };
+        let own = match self.scheme() {
+            "https" => 443,
+            "http" => 80,
+            _ => 0,
+        };
         self.written_port().unwrap_or(own)
     }
 
@@ -194,6 +226,7 @@ impl CrawlUrl {
     pub fn site(&self) -> &str {
         match self.ip() {
             Some(_) => self.host(),
+            None if self.is_file() => self.host(),
             None => psl::domain_str(self.host()).unwrap_or(self.host()),
         }
     }
@@ -207,6 +240,12 @@ impl CrawlUrl {
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(self.as_str())
     }
+}
+
+/// Where the path of a file URL begins.
+fn file_path_start(text: &[u8]) -> Option<usize> {
+    let rest = text.strip_prefix(file::ORIGIN.as_bytes())?;
+    rest.starts_with(b"/").then_some(file::ORIGIN.len())
 }
 
 /// Where the host of an `http` or `https` URL begins.

@@ -3,7 +3,7 @@
 //! The same as the Python package `surt` gives for the canonical text, since that is what pywb and
 //! the indexers around it look for: labels of the host from right to left, `www` and its numbers
 //! dropped, path and query unescaped as often as possible, escaped once, in lower case, pairs of the
-//! query in order. Many URLs share one SURT; it is for finding, never for identity.
+//! query in order. Many URLs share one SURT; it is for finding, never for identity. A file's is its URL.
 //!
 //! Deliberate difference: none for a canonical URL. A SURT made from the text as found in a page can
 //! differ where canonicalising took something away (tracking parameters, an empty pair); replay
@@ -18,6 +18,9 @@ use regex::Regex;
 use super::CrawlUrl;
 
 pub(super) fn surt(url: &CrawlUrl) -> String {
+    if url.is_file() {
+        return url.as_str().to_owned();
+    }
     let mut out = String::with_capacity(url.as_str().len());
     push_host(&mut out, url.host());
     if let Some(port) = url.written_port().filter(|&port| port != 0) {

@@ -115,7 +115,7 @@ fn what_cannot_be_fetched_is_refused_with_a_word() {
         ("javascript:void(0)", "scheme"),
         ("data:text/plain,x", "scheme"),
         ("ftp://h/", "scheme"),
-        ("file:///etc/passwd", "scheme"),
+        ("file://server/etc/passwd", "file-host"),
         ("http://a..b/", "invalid"),
         ("http://a../", "invalid"),
         ("http://.a/", "invalid"),
@@ -190,7 +190,7 @@ fn a_seed_that_cannot_be_fetched_says_why() {
         (" \n", UrlError::Empty),
         ("ftp://example.com/", scheme("ftp")),
         ("mailto:someone@example.com", scheme("mailto")),
-        ("file:///tmp", scheme("file")),
+        ("file://tmp/x", UrlError::OtherMachine("tmp".to_owned())),
         ("javascript:alert(1)", scheme("javascript")),
     ];
     for (text, error) in rows {

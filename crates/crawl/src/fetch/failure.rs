@@ -32,6 +32,21 @@ pub(super) fn connecting(error: &io::Error) -> Failure {
     }
 }
 
+/// A file of this machine that cannot be read.
+pub(super) fn reading(error: &io::Error) -> Failure {
+    use io::ErrorKind as Kind;
+    if is_out_of_files(error) {
+        return Failure::new(FailureClass::NoFiles, format!("no file left here: {error}"));
+    }
+    let words = match error.kind() {
+        Kind::NotFound => "there is no such file".to_owned(),
+        Kind::PermissionDenied => "permission denied".to_owned(),
+        Kind::NotADirectory => "a part of its path is no directory".to_owned(),
+        _ => error.to_string(),
+    };
+    Failure::new(FailureClass::Unreadable, words)
+}
+
 /// Whether our own machine has no file left for a connection.
 #[cfg(unix)]
 pub(super) fn is_out_of_files(error: &io::Error) -> bool {

@@ -41,7 +41,7 @@ pub struct HttpFetch {
     proxies: ProxyPlan,
     tls: Tls,
     pool: Pool<Box<Connection>>,
-    budget: Budget,
+    budget: Arc<Budget>,
     buffers: Arc<Buffers>,
     limits: Limits,
     clock: Clock,
@@ -149,13 +149,18 @@ impl HttpFetch {
             tls: Tls::new(&plan)?,
             proxies: plan.proxies,
             pool: Pool::new(&limits),
-            budget: Budget::new(&limits),
+            budget: Arc::new(Budget::new(&limits)),
             buffers: Buffers::new(&limits),
             limits,
             clock,
             opened: AtomicU64::new(0),
             reused: AtomicU64::new(0),
         })
+    }
+
+    /// The memory of bodies, to be shared with whoever else reads some.
+    pub(super) fn budget(&self) -> Arc<Budget> {
+        self.budget.clone()
     }
 
     /// What happened so far.

@@ -3,7 +3,8 @@
 //! A fetch is one request and one response. It follows no redirect, tries nothing again and never
 //! sleeps: those are leases of their own. It knows neither frontier nor parser nor store. It connects
 //! to the address of the lease and to no other, without a second look-up, so that what was checked is
-//! what is reached. What came over the wire is kept byte for byte.
+//! what is reached. What came over the wire is kept byte for byte. Files of this machine are fetched
+//! behind the same seam, without a request.
 //!
 //! Beside it stand the two questions that are asked before a lease exists: which addresses a name has
 //! ([`Resolve`]), and which of them may be reached ([`Guard`]).
@@ -23,6 +24,7 @@ mod dns;
 mod eyeballs;
 mod failure;
 mod fetched;
+mod file;
 mod frame;
 #[cfg(fuzzing)]
 pub mod fuzzing;
@@ -34,6 +36,7 @@ mod pool;
 mod proxy;
 mod request;
 mod retry_after;
+mod schemes;
 mod sign;
 mod tee;
 #[cfg(test)]
@@ -55,10 +58,12 @@ pub use decode::{Decoded, gunzip};
 pub use dns::{DnsResolver, FixedResolver, Resolve, ResolveRule, Resolved};
 pub use eyeballs::in_order;
 pub use fetched::Fetched;
+pub use file::{FileFetch, FilePlan};
 pub use guard::{Cidr, Guard};
 pub use plan::FetchPlan;
 pub use proxy::{Bypass, ProxiedResolver, Proxy, ProxyPlan};
 pub use retry_after::retry_after_ms;
+pub use schemes::{LaneResolver, Schemes};
 pub use sign::{SignKey, SignPlan};
 
 /// A future behind a seam.

@@ -83,8 +83,11 @@ impl<'a> Packed<'a> {
         })
     }
 
-    /// Host name, or address.
+    /// Host name, or address; a file's lane.
     pub fn host_name(&self) -> &'a str {
+        if self.host_bytes == 0 {
+            return larm_core::url::file::lane(self.url);
+        }
         &self.url[self.host_start()..][..self.host_bytes]
     }
 

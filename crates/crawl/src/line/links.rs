@@ -186,6 +186,11 @@ impl Line {
             errand: item.errand.clone(),
             url: target,
         };
+        if let Judged::Rejected { .. } = judge(&self.rules.read(), candidate.clone(), Some(from))
+            && is_symlink_out(lease.url(), &candidate.url)
+        {
+            self.adopt_seed(&candidate.url)?;
+        }
         Ok((said, judge(&self.rules.read(), candidate, Some(from))))
     }
 
@@ -244,6 +249,12 @@ impl Line {
         let change = Change::Seed(url.to_string());
         self.frontier().changed(&change.log_key(), &change.log_value(), self.clock.now())
     }
+}
+
+/// Whether a redirect is a symbolic link to a directory outside of the tree. The fetcher answers with one
+/// only where it was told to follow them.
+fn is_symlink_out(from: &CrawlUrl, to: &CrawlUrl) -> bool {
+    from.is_file() && to.is_file() && to.path().ends_with('/')
 }
 
 fn judge(rules: &Rules, candidate: Candidate, from: Option<&CrawlUrl>) -> Judged {

@@ -4,7 +4,7 @@
 use larm_core::url::CrawlUrl;
 use larm_core::via::Via;
 use larm_core::workbench::End;
-use larm_core::{Failure, FailureClass, Outcome};
+use larm_core::{Blame, Failure, FailureClass, Outcome, Protocol};
 
 use super::visit::row_of;
 use super::{JudgedLinks, Line, Read, refusal};
@@ -89,6 +89,10 @@ impl Line {
     /// A failure to connect is the origin's: the URL takes its place again, and waits for the origin's
     /// next chance or its end.
     pub async fn fail(&self, lease: Lease, failure: Failure) -> Result<()> {
+        if failure.class.retry().blame == Blame::UrlForGood {
+            let Failure { class, detail, .. } = failure;
+            return self.settle_unasked(lease, Outcome::Failed { class, detail }).await;
+        }
         self.fail_asking(lease, failure, None).await
     }
 
@@ -254,8 +258,11 @@ impl Line {
     }
 }
 
-/// An answer of 5xx is an answer, but not one of a healthy host.
+/// An answer of 5xx is an answer, but not one of a healthy host. To read a file, nobody was asked.
 pub(super) fn end_of(fetched: &Fetched) -> End {
+    if fetched.protocol == Protocol::File {
+        return End::Unused;
+    }
     match refusal(fetched.status) {
         Some(class) => End::Failed { class, retry_after_ms: asked_wait_ms(fetched) },
         None => End::Answered { response_ms: fetched.ended.since(fetched.started) },

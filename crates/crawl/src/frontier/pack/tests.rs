@@ -1,6 +1,7 @@
 //! Packing and unpacking: nothing is lost, and what is not whole is not read.
 
 use larm_core::url::CrawlUrl;
+use larm_core::url::file::LANES;
 
 use super::*;
 use crate::frontier::host::host_key;
@@ -118,7 +119,8 @@ fn whatever_can_be_read_can_be_used() {
                 let mut other = bytes.clone();
                 other[at] = byte;
                 if let Some(view) = Packed::read(&other) {
-                    assert!(view.origin().contains(view.host_name()));
+                    let host = view.host_name();
+                    assert!(view.origin().contains(host) || LANES.contains(&host));
                     view.unpack(1);
                 }
             }

@@ -3,10 +3,11 @@
 //! A visit with an exchange gives a response (or, where the payload is archived already, a revisit), the
 //! request, and a metadata record; one without gives nothing. The block of a response is what came over
 //! the wire, unchanged, transfer encoding included, and its payload digest is over exactly the bytes
-//! that follow the head in the block.
+//! that follow the head in the block. A file of this machine was neither asked for nor answered: it gives
+//! a resource, whose block is the file, and no request.
 
 use larm_core::digest::Sha1Digest;
-use larm_core::{Lookup, Millis};
+use larm_core::{Lookup, Millis, Protocol};
 use uuid::Uuid;
 
 use crate::store::gzip::{Effort, append_member};
@@ -34,8 +35,7 @@ const SMALL_RECORDS_BYTES: usize = 2 * 1024;
 /// done for a page, since a compressor starts by clearing its tables, and saves a third of them.
 pub fn encode(visit: &Visit) -> Encoded {
     let mut encoded = Encoded::default();
-    let Some(exchange) = visit.exchange.as_ref().filter(|exchange| !exchange.head().is_empty())
-    else {
+    let Some(exchange) = visit.exchange.as_ref().filter(|exchange| is_kept(exchange)) else {
         return encoded;
     };
     let id = RecordId::new();
@@ -46,6 +46,7 @@ pub fn encode(visit: &Visit) -> Encoded {
     };
     match visit.revisit_of() {
         Some(original) => add(revisit(visit, exchange, original, &id), Effort::Packed),
+        None if is_file(exchange) => add(resource(visit, exchange, &id), effort_for(exchange)),
         None => add(response(visit, exchange, &id), effort_for(exchange)),
     }
     if !exchange.wire().request.is_empty() {
@@ -85,6 +86,18 @@ pub fn lookup_block(lookup: &Lookup) -> Vec<u8> {
     block.into_bytes()
 }
 
+/// Whether there is something to keep: an answer, or a file. A link to a file has no bytes of its own.
+fn is_kept(exchange: &Exchange) -> bool {
+    match is_file(exchange) {
+        true => exchange.wire().status == 200,
+        false => !exchange.head().is_empty(),
+    }
+}
+
+fn is_file(exchange: &Exchange) -> bool {
+    exchange.wire().protocol == Protocol::File
+}
+
 /// The record that begins each file: by whom, with what, under which rules. One gzip member.
 pub fn warcinfo(plan: &StorePlan, file_name: &str, at: Millis) -> Vec<u8> {
     let mut block = Fields::default();
@@ -112,12 +125,23 @@ fn response(visit: &Visit, exchange: &Exchange, id: &RecordId) -> Vec<u8> {
     head.before(&exchange.wire().response)
 }
 
+/// WARC 1.1 section 6.4: a block without a protocol around it, of the type that it is.
+fn resource(visit: &Visit, exchange: &Exchange, id: &RecordId) -> Vec<u8> {
+    let mut head = RecordHead::of_visit("resource", id, visit);
+    head.of_exchange(exchange);
+    head.fields.add_some("Content-Type", exchange.wire().content_type.as_deref());
+    head.fields.add_some("WARC-Truncated", exchange.wire().truncated.map(|why| why.word()));
+    head.before(exchange.payload())
+}
+
 /// The head is kept: it is what this server said this time. WARC 1.1 section 6.7.2 asks for the
 /// truncation to be named.
 fn revisit(visit: &Visit, exchange: &Exchange, original: &SameAs, id: &RecordId) -> Vec<u8> {
     let mut head = RecordHead::of_visit("revisit", id, visit);
     head.of_exchange(exchange);
-    head.fields.add("Content-Type", HTTP_RESPONSE);
+    if !is_file(exchange) {
+        head.fields.add("Content-Type", HTTP_RESPONSE);
+    }
     head.fields.add("WARC-Profile", IDENTICAL_PAYLOAD);
     head.fields.add("WARC-Refers-To-Target-URI", &original.url);
     head.fields.add("WARC-Refers-To-Date", &original.at.to_string());

@@ -1,0 +1,263 @@
+//! Trees of files: crawled with the same filters, sinks and promises as the web.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use larm_core::scope::ScopeMode;
+use larm_crawl::store::summary::State;
+use larm_crawl::{Plan, Summary};
+use larm_testsite::WebPlan;
+use tempfile::TempDir;
+
+use crate::archive::{run, said, tool};
+use crate::kept::{Kept, files};
+use crate::world::{World, crawl, crawl_until, url};
+
+/// A tree, and a place beside it to crawl it into.
+struct Tree {
+    temp: TempDir,
+}
+
+impl Tree {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let tree = Self { temp: tempfile::tempdir().expect("a temporary directory") };
+        for (name, text) in files {
+            let path = tree.path(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            fs::write(path, text).expect("a file");
+        }
+        tree
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().canonicalize().expect("a real path").join("tree").join(name)
+    }
+
+    fn url(&self, name: &str) -> String {
+        url(&format!("file://{}", self.path(name).display())).to_string()
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.temp.path().join("tree.larm")
+    }
+
+    fn plan(&self, seed: &str) -> Plan {
+        Plan::new(self.dir(), vec![url(&self.url(seed))])
+    }
+
+    /// The URLs of these names.
+    fn urls(&self, names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|name| self.url(name)).collect()
+    }
+}
+
+fn small() -> Tree {
+    Tree::new(&[
+        ("index.html", "<a href=sub/page.html>p</a> <a href=http://127.0.0.1:9/>web</a>"),
+        ("sub/page.html", "<a href=../../outside.html>out</a><a href=/etc/passwd>x</a>"),
+        ("sub/notes.txt", "notes"),
+        ("sub/copy.txt", "notes"),
+        ("music/song.mp3", "ID3 song"),
+        ("music/cover.jpg", "\u{ff}"),
+    ])
+}
+
+/// URLs that were read, as the crawl log tells it.
+fn fetched(kept: &Kept) -> BTreeSet<String> {
+    let lines = kept.log.iter().filter(|line| line["outcome"] == "fetched");
+    lines.map(|line| line["url"].as_str().expect("a URL").to_owned()).collect()
+}
+
+#[test]
+fn a_directory_is_crawled_with_everything_below_it_and_nothing_else() {
+    let tree = small();
+    let summary = crawl(tree.plan(""));
+    assert_eq!(summary.state, State::Finished);
+    let kept = Kept::of(&tree.dir());
+    let names =
+        ["", "sub/", "music/", "index.html", "sub/page.html", "sub/notes.txt", "sub/copy.txt"];
+    let mut expected = tree.urls(&names);
+    expected.extend(tree.urls(&["music/song.mp3", "music/cover.jpg"]));
+    assert_eq!(fetched(&kept), expected);
+    let verdicts: Vec<&str> = [tree.url("index.html"), tree.url("sub/page.html")]
+        .iter()
+        .flat_map(|page| kept.links_of(page))
+        .filter_map(|link| link["verdict"].as_str())
+        .collect();
+    assert_eq!(verdicts.len(), 3, "{verdicts:?}");
+    assert!(verdicts[0].starts_with("scope: host 127.0.0.1 is on the web"), "{verdicts:?}");
+    assert!(verdicts[1..].iter().all(|why| why.starts_with("files: not below")), "{verdicts:?}");
+}
+
+#[test]
+fn a_page_as_seed_leads_only_where_its_links_do() {
+    let tree = small();
+    crawl(tree.plan("index.html"));
+    let expected = tree.urls(&["index.html", "sub/page.html"]);
+    assert_eq!(fetched(&Kept::of(&tree.dir())), expected);
+}
+
+#[test]
+fn the_types_asked_for_are_found_in_the_whole_tree() {
+    let tree = small();
+    let mut plan = tree.plan("");
+    plan.selection.accept = vec!["audio/*".to_owned()];
+    plan.fetch.accept = plan.selection.accept.clone();
+    crawl(plan);
+    let kept = Kept::of(&tree.dir());
+    let audio = kept.log.iter().filter(|line| line["type"] == "audio/mpeg");
+    let audio: Vec<&str> = audio.filter_map(|line| line["url"].as_str()).collect();
+    assert_eq!(audio, [tree.url("music/song.mp3")]);
+    assert!(!fetched(&kept).contains(&tree.url("sub/notes.txt")));
+}
+
+#[test]
+fn the_archive_has_resource_records_and_says_so_in_every_file() {
+    let tree = small();
+    crawl(tree.plan(""));
+    let kept = Kept::of(&tree.dir());
+    let of = |name: &str| {
+        let url = tree.url(name);
+        let is_it = |kind: &str| matches!(kind, "resource" | "revisit");
+        let mut found = kept.records.iter().map(|(_, record)| record);
+        found.find(|r| r.target() == Some(&url) && is_it(r.kind())).expect("a record").clone()
+    };
+    let song = of("music/song.mp3");
+    assert_eq!((song.kind(), song.block.as_slice()), ("resource", b"ID3 song".as_slice()));
+    assert_eq!(song.field("Content-Type"), Some("audio/mpeg"));
+    assert_eq!(song.field("WARC-Protocol"), Some("file"));
+    let kinds: BTreeSet<&str> = kept.records.iter().map(|(_, record)| record.kind()).collect();
+    assert_eq!(kinds, BTreeSet::from(["metadata", "resource", "revisit", "warcinfo"]));
+    let (first, second) = (of("sub/notes.txt"), of("sub/copy.txt"));
+    let (original, copy) =
+        if first.kind() == "resource" { (first, second) } else { (second, first) };
+    assert_eq!((copy.kind(), copy.block.len()), ("revisit", 0));
+    assert_eq!(copy.field("WARC-Refers-To-Target-URI"), original.target());
+    for (_, record) in &kept.records {
+        record.check_digests().expect("digests agree");
+    }
+    assert_eq!(kept.index.len(), 9);
+    let Some(warcio) = tool("warcio") else { return };
+    let checked = run(&warcio, &["check", "-v"], &files(&tree.dir().join("warc"), "warc.gz"));
+    assert!(checked.status.success(), "{}", said(&checked));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_symlink_out_is_followed_only_when_asked_and_a_circle_ends() {
+    use std::os::unix::fs::symlink;
+    let tree = small();
+    let outside = tree.temp.path().canonicalize().expect("a real path").join("outside");
+    fs::create_dir_all(outside.join("deep")).expect("a directory");
+    fs::write(outside.join("deep/secret.txt"), "secret").expect("a file");
+    symlink(&outside, tree.path("out")).expect("a link");
+    symlink(tree.path(""), outside.join("deep/back")).expect("a link");
+    symlink(".", tree.path("sub/loop")).expect("a link");
+    let secret = format!("file://{}", outside.join("deep/secret.txt").display());
+    crawl(tree.plan(""));
+    let kept = Kept::of(&tree.dir());
+    assert!(!fetched(&kept).contains(&secret));
+    let reason = kept.line(&tree.url("out"))["reason"].as_str().expect("a reason").to_owned();
+    assert!(reason.starts_with("unreadable: a symbolic link leads out of the tree"), "{reason}");
+    let mut plan = Plan { dir: tree.temp.path().join("followed.larm"), ..tree.plan("") };
+    plan.selection.follow_symlinks = true;
+    let summary = crawl(plan.clone());
+    assert_eq!(summary.state, State::Finished);
+    let followed = fetched(&Kept::of(&plan.dir));
+    assert!(followed.contains(&secret), "{followed:?}");
+    assert_eq!(followed.len(), fetched(&kept).len() + 3, "the file and its two directories");
+}
+
+#[test]
+fn no_page_of_the_web_leads_to_a_file_even_of_a_seed() {
+    let tree = small();
+    let world = World::new(WebPlan { hosts: 1, pages_per_host: 3, ..WebPlan::default() });
+    let mut plan = world.plan();
+    plan.selection.scope = ScopeMode::Any;
+    plan.seeds.push(url(&tree.url("sub/")));
+    crawl(plan);
+    let kept = Kept::of(&world.dir());
+    let is_file = |text: &serde_json::Value| text.as_str().is_some_and(|t| t.starts_with("file:"));
+    let crossing = kept.log.iter().filter(|line| is_file(&line["url"]));
+    let crossing = crossing.filter(|line| line["from"].is_string() && !is_file(&line["from"]));
+    assert_eq!(crossing.count(), 0);
+    let read = fetched(&kept);
+    assert!(
+        read.contains(&tree.url("sub/notes.txt")) && read.iter().any(|u| u.starts_with("http"))
+    );
+}
+
+fn numbered(files: usize) -> Tree {
+    let texts: Vec<(String, String)> =
+        (0..files).map(|i| (format!("d{}/f{i}.txt", i % 7), format!("text {i}"))).collect();
+    Tree::new(&texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect::<Vec<_>>())
+}
+
+fn assert_whole(tree: &Tree, summary: &Summary, files: usize) {
+    assert_eq!(summary.state, State::Finished);
+    let kept = Kept::of(&tree.dir());
+    assert_eq!(fetched(&kept).len(), files + 8, "the files, seven directories and their root");
+    assert_eq!(kept.log.len(), files + 8, "each once");
+    let resources = kept.records.iter().filter(|(_, record)| record.kind() == "resource");
+    assert_eq!(resources.count(), files + 8);
+}
+
+#[test]
+fn a_tree_that_was_stopped_twice_is_kept_whole_and_once() {
+    let tree = numbered(300);
+    for _ in 0..2 {
+        assert_eq!(crawl_until(tree.plan(""), 60).state, State::Stopped);
+    }
+    assert_whole(&tree, &crawl(tree.plan("")), 300);
+}
+
+#[test]
+fn a_tree_whose_crawl_was_killed_is_kept_whole_and_once() {
+    let tree = numbered(3_000);
+    let larm = |wait: bool| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+        command.arg("crawl").arg(tree.path("")).arg("-o").arg(tree.dir()).arg("--no-progress");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the binary starts");
+        if !wait {
+            let log = tree.dir().join("logs/crawl.jsonl");
+            while fs::metadata(&log).map_or(0, |log| log.len()) == 0 {
+                assert!(
+                    child.try_wait().expect("a child").is_none(),
+                    "it ended before it was killed"
+                );
+                std::thread::yield_now();
+            }
+            child.kill().expect("it can be killed");
+        }
+        child.wait().expect("it ends")
+    };
+    larm(false);
+    assert!(larm(true).success());
+    let summary = Summary::read(&tree.dir().join("summary.json")).expect("a summary");
+    assert_whole(&tree, &summary, 3_000);
+}
+
+#[test]
+fn the_program_takes_a_path_and_says_for_what() {
+    let tree = small();
+    let larm = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+        command.args(arguments).current_dir(tree.temp.path()).stdin(Stdio::null());
+        command.output().expect("the binary runs")
+    };
+    let output = larm(&["./tree", "--no-progress"]);
+    let words = said(&output);
+    assert!(output.status.success(), "{words}");
+    assert!(words.contains("./tree is taken for file:///"), "{words}");
+    let cat = larm(&["cat", "tree.larm", &tree.url("sub/copy.txt")]);
+    assert_eq!(cat.stdout, b"notes", "{}", said(&cat));
+    let why = said(&larm(&["why", "tree.larm", &tree.url("sub/notes.txt")]));
+    assert!(why.contains("fetched: 200, text/plain") && why.contains("last-modified"), "{why}");
+    let hosts = said(&larm(&["./tree", "-o", "x.larm", "--per-host", "3"]));
+    assert!(hosts.contains("files have no host"), "{hosts}");
+    let web = said(&larm(&["./tree", "-o", "x.larm", "--scope", "any"]));
+    assert!(web.contains("--contact"), "{web}");
+}
