@@ -257,6 +257,8 @@ pub fn hint(class: FailureClass) -> &'static str {
         FailureClass::ConnectTimeout => {
             "no connection in time; the host is down or a firewall drops us"
         }
+        FailureClass::Proxy => "the proxy cannot be used; see --proxy and HTTPS_PROXY",
+        FailureClass::Login => "the login failed; `larm why` says at what; see [[login]]",
         FailureClass::Tls => {
             "no trust; --ca-file for an authority of yours, --insecure for a test machine"
         }

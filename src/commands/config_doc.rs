@@ -59,6 +59,14 @@ seeds = [\"example.com\"]              # the URLs of the command line
 
 [host.\"slow.example.com\"]
 delay = \"10s\"                         # in place of the crawl's
+header = [\"X-Key: env:KEY\"]           # for this host alone, over https (http if a seed says http)
+basic-auth = \"env:USER_PASSWORD\"     # USER:PASSWORD, or bearer = \"TOKEN\"
+
+[[login]]                             # before anything else of this host is fetched
+url = \"https://example.com/login\"     # the page with the form
+fields = { user = \"me\", password = \"env:PASSWORD\" }
+form = \"signin\"                       # its name or id; else the first that asks for a password
+success-text = \"Log out\"              # what those see who are in; or success-cookie = \"session\"
 
 [limits]
 redirects_max = 3                     # any row of the table below
@@ -70,7 +78,8 @@ extra = [\"^/print/\"]
 ```
 
 Times are written `500ms`, `2s`, `10m`, `3h`, `1d`; sizes `500MB`, `10GB`, `64KiB`. A bare number is
-seconds, or bytes. Yes-or-no flags take `=false` to undo what a file says.
+seconds, or bytes. Passwords, tokens and values of headers can be written `env:NAME` or `file:PATH`; those
+that are written out are kept in `DIR/secrets.toml`, which only you can read. Yes-or-no flags take `=false` to undo what a file says.
 
 ";
 

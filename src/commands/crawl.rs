@@ -10,7 +10,7 @@ use larm_crawl::files;
 
 use super::drive::{self, Job};
 use crate::cli::{CrawlArgs, ResumeArgs, RunArgs};
-use crate::config::{Config, Settings, consent, file, file_in_force, plan, save};
+use crate::config::{Config, Settings, consent, file, file_in_force, plan, proxies, save};
 use crate::console::Console;
 use crate::exit::{Exit, shown, usage};
 use crate::human;
@@ -52,8 +52,8 @@ pub fn resume(args: ResumeArgs) -> Result<Exit> {
         return super::steer::wake(&args.dir);
     }
     let console = Console::new(&args.run);
-    let path = args.dir.join(crate::config::FILE_NAME);
-    let saved = file::read(&path).context("the settings of this crawl cannot be read")?;
+    let saved =
+        save::settings_of(&args.dir).context("the settings of this crawl cannot be read")?;
     let earlier = Config::new(Settings::default(), saved.clone())?;
     let told = told(&args.settings);
     let config = Config::new(args.settings, saved)?;
@@ -193,6 +193,10 @@ pub fn launch(launch: Launch) -> Result<Exit> {
     let lock = Directory::open(&dir)?;
     save::write(&config, &dir)?;
     drop(lock);
+    if let Some(proxy) = proxies::from_outside(&config.settings)? {
+        console
+            .say(format!("by way of {proxy}, as the environment says; --proxy none for without"));
+    }
     files::raise_limit();
     let threads = config.settings.threads;
     super::block_on_threads(threads, drive::drive(Job { config, plan, run, console }))

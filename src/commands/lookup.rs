@@ -15,7 +15,7 @@ use larm_crawl::frontier::{DiskFrontier, Frontier, RobotsRules};
 use larm_crawl::rules::SharedRules;
 use larm_crawl::{Plan, frontier::PageRow};
 
-use crate::config::{plan, save};
+use crate::config::{plan, save, secret};
 use crate::exit::usage;
 
 /// A crawl that can be asked about URLs.
@@ -37,8 +37,9 @@ impl Lookup {
     /// Opens the crawl in `dir`.
     pub fn open(dir: &Path) -> Result<Self> {
         directory::identify(dir)?;
-        let config = save::read(dir)?
+        let mut config = save::read(dir)?
             .with_context(|| format!("{}: there is no larm.toml in it", dir.display()))?;
+        secret::forget(&mut config.settings);
         let plan = plan::build(&config, dir.to_owned())?;
         let still = if directory::in_use(dir) { None } else { Some(Still::open(dir, &plan)?) };
         Ok(Self { dir: dir.to_owned(), plan, still })

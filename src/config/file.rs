@@ -45,6 +45,7 @@ fn anchor(settings: &mut Settings, base: &Path) {
         &mut settings.input,
         &mut settings.block,
         &mut settings.ca_file,
+        &mut settings.cookie_jar,
         &mut settings.jsonl,
     ];
     for path in paths.into_iter().flatten().filter(|path| !is_dash(path)) {

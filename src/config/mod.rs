@@ -8,8 +8,10 @@ pub mod file;
 pub mod local;
 pub mod merge;
 pub mod plan;
+pub mod proxies;
 pub mod raw;
 pub mod save;
+pub mod secret;
 pub mod seeds;
 pub mod value;
 
@@ -47,7 +49,8 @@ impl Config {
         let begin = [seeds::take(&mut flags), seeds::take(&mut file)];
         let mut settings = merge::fill_in(merge::overlay(flags, file)?);
         // A crawl may go on from another place.
-        for path in [&mut settings.block, &mut settings.ca_file].into_iter().flatten() {
+        let paths = [&mut settings.block, &mut settings.ca_file, &mut settings.cookie_jar];
+        for path in paths.into_iter().flatten() {
             *path = std::path::absolute(&*path)?;
         }
         let rules = plan::url_rules(&settings)?;

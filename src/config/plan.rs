@@ -6,12 +6,15 @@ use anyhow::Result;
 use larm_core::Limits;
 use larm_core::url::{CrawlUrl, UrlRules};
 use larm_core::workbench::Pace;
-use larm_crawl::fetch::FetchPlan;
+use larm_crawl::fetch::{FetchPlan, HostAccess};
 use larm_crawl::frontier::Budgets;
+use larm_crawl::login::LoginPlan;
 use larm_crawl::{Keep, Plan, Selection};
 
 use super::Config;
-use super::raw::{Settings, Warc};
+use super::proxies::proxies;
+use super::raw::{HostSettings, Settings, Warc};
+use super::secret::{credentials, reveal, reveal_all};
 use crate::agent::product_token;
 use crate::exit::usage;
 
@@ -54,6 +57,8 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
             log: true,
         },
         fetch: fetch(settings, user_agent)?,
+        logins: logins(settings, config)?,
+        cookie_jar: settings.cookie_jar.clone(),
         limits,
     })
 }
@@ -222,18 +227,62 @@ fn check_threads(settings: &Settings) -> Result<()> {
 fn fetch(settings: &Settings, user_agent: String) -> Result<FetchPlan> {
     Ok(FetchPlan {
         user_agent,
-        headers: settings.header.iter().map(|text| header(text)).collect::<Result<_>>()?,
+        headers: headers(&settings.header)?,
+        credentials: credentials(settings.basic_auth.as_deref(), settings.bearer.as_deref())?,
+        homes: Vec::new(),
+        hosts: settings.host.iter().map(host_access).collect::<Result<_>>()?,
+        cookies: settings.cookies == Some(true),
+        http2: settings.http2 == Some(true),
+        proxies: proxies(settings)?,
         accept: types(&settings.accept)?,
         insecure: settings.insecure == Some(true),
         ca_file: settings.ca_file.clone(),
     })
 }
 
+fn host_access((host, settings): (&String, &HostSettings)) -> Result<HostAccess> {
+    Ok(HostAccess {
+        host: host.clone(),
+        headers: headers(&settings.header)?,
+        credentials: credentials(settings.basic_auth.as_deref(), settings.bearer.as_deref())?,
+    })
+}
+
+fn logins(settings: &Settings, config: &Config) -> Result<Vec<LoginPlan>> {
+    let rules = url_rules(settings)?;
+    settings
+        .login
+        .iter()
+        .map(|login| {
+            let url = larm_core::url::seed(&login.url, &rules)
+                .map_err(|error| usage(format!("[[login]] `{}`: {error}", login.url)))?;
+            if !config.seeds.all().any(|seed| seed.host() == url.host()) {
+                let host = url.host();
+                return Err(usage(format!(
+                    "[[login]] is for {host}, which no URL to crawl names: nothing would be behind it"
+                )));
+            }
+            Ok(LoginPlan {
+                url,
+                form: login.form.clone(),
+                fields: reveal_all(&login.fields)?,
+                text: login.success_text.clone(),
+                cookie: login.success_cookie.clone(),
+            })
+        })
+        .collect()
+}
+
+fn headers(texts: &[String]) -> Result<Vec<(String, String)>> {
+    texts.iter().map(|text| header(text)).collect()
+}
+
 fn header(text: &str) -> Result<(String, String)> {
     let parts = text.split_once(':').map(|(name, value)| (name.trim(), value.trim()));
     let named = parts.filter(|(name, _)| !name.is_empty());
     let wrong = || usage(format!("--header `{text}` is not of the form 'Name: value'"));
-    named.map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or_else(wrong)
+    let (name, value) = named.ok_or_else(wrong)?;
+    Ok((name.to_owned(), reveal(value)?))
 }
 
 fn parsed<T: std::str::FromStr<Err = String>>(texts: &[String], flag: &str) -> Result<Vec<T>> {

@@ -150,10 +150,51 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_agent: Option<String>,
 
-    /// Send this header with every request (repeatable)
+    /// Send this header (repeatable): to the hosts of the URLs you give alone, unless it is a harmless
+    /// one such as Accept-Language
     #[arg(long, value_name = "NAME: VALUE", help_heading = "How to ask")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub header: Vec<String>,
+
+    /// Answer a server that asks who you are: USER:PASSWORD, or env:NAME; for the hosts of the URLs you
+    /// give alone
+    #[arg(long, value_name = "USER:PASSWORD", help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basic_auth: Option<String>,
+
+    /// Send this token as Authorization, or env:NAME; to the hosts of the URLs you give alone
+    #[arg(long, value_name = "TOKEN", help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bearer: Option<String>,
+
+    /// Keep the cookies of each site, and send them back to it [default: no]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cookies: Option<bool>,
+
+    /// The same, with this file read at the start and written as they change
+    #[arg(long, value_name = "FILE", help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cookie_jar: Option<PathBuf>,
+
+    /// Ask by way of a proxy: http://, https://, socks5:// (names are looked up here) or socks5h://;
+    /// `none` for no proxy at all [default: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY]
+    #[arg(long, value_name = "URL", help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
+
+    /// Names and networks that are asked without the proxy [default: NO_PROXY]
+    #[arg(long, value_name = "LIST", help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_proxy: Option<String>,
+
+    /// Speak HTTP/2 with servers that know it; what is archived is then written down by larm, not what
+    /// came over the wire [default: no]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http2: Option<bool>,
 
     /// Fetch what robots.txt forbids; for your own sites
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
@@ -238,6 +279,11 @@ pub struct Settings {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub host: BTreeMap<String, HostSettings>,
 
+    /// Hosts to log in to.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub login: Vec<LoginSettings>,
+
     /// The filters, in order, in place of the default ones.
     #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -246,10 +292,39 @@ pub struct Settings {
 
 /// Settings of one host.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct HostSettings {
     /// Pause between two requests to this host.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Time>,
+    /// Headers for it alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub header: Vec<String>,
+    /// User and password for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basic_auth: Option<String>,
+    /// A token for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bearer: Option<String>,
+}
+
+/// How to log in to one host with a form.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LoginSettings {
+    /// The page with the form.
+    pub url: String,
+    /// Name or id of the form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub form: Option<String>,
+    /// What to fill in.
+    pub fields: BTreeMap<String, String>,
+    /// What the page behind it shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub success_text: Option<String>,
+    /// The cookie that is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub success_cookie: Option<String>,
 }
 
 /// How pages are kept.

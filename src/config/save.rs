@@ -12,9 +12,9 @@ use larm_crawl::Error;
 use larm_crawl::store::durable;
 use toml::{Table, Value};
 
-use super::merge::to_table;
+use super::merge::{overlay, to_table};
 use super::raw::Settings;
-use super::{Config, FILE_NAME, file, plan};
+use super::{Config, FILE_NAME, file, plan, secret};
 use crate::exit::usage;
 
 /// Beyond this many, seeds have a file of their own.
@@ -39,7 +39,7 @@ pub struct Difference {
 
 /// The resolved configuration as TOML that larm reads back.
 pub fn to_toml(config: &Config) -> Result<String> {
-    let settings = config.written();
+    let (settings, _) = secret::part(config.written());
     let agent = plan::user_agent(&settings)?;
     let body = toml::to_string(&settings).map_err(|error| usage(error.to_string()))?;
     Ok(format!(
@@ -59,6 +59,7 @@ pub fn write(config: &Config, dir: &Path) -> Result<()> {
         config.seeds.pages.clear();
         config.settings.input = Some(SEEDS_NAME.into());
     }
+    secret::write(&secret::part(config.settings.clone()).1, dir)?;
     let text = to_toml(&config)?;
     let path = dir.join(FILE_NAME);
     durable::replace(&path, |out| out.write_all(text.as_bytes()).map_err(Error::io(&path)))?;
@@ -78,7 +79,17 @@ pub fn read(dir: &Path) -> Result<Option<Config>> {
     if !path.is_file() {
         return Ok(None);
     }
-    Config::new(Settings::default(), file::read(&path)?).map(Some)
+    Config::new(Settings::default(), settings_of(dir)?).map(Some)
+}
+
+/// The settings of a crawl directory, its secrets included.
+pub fn settings_of(dir: &Path) -> Result<Settings> {
+    let public = file::read(&dir.join(FILE_NAME))?;
+    let secrets = dir.join(secret::FILE_NAME);
+    match secrets.is_file() {
+        true => overlay(file::read(&secrets)?, public),
+        false => Ok(public),
+    }
 }
 
 /// What differs between an earlier run and this one.
@@ -89,13 +100,22 @@ pub fn differences(old: &Config, new: &Config) -> Result<Vec<Difference>> {
     let keys: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let changed = keys.into_iter().filter(|key| before.get(*key) != after.get(*key));
     let wanted = changed.filter(|key| !APART.contains(&key.as_str()));
-    let shown = |table: &Table, key: &str| table.get(key).map(ToString::to_string);
+    let shown = |table: &Table, key: &str| table.get(key).map(|value| shown(key, value));
     let differences = wanted.map(|key| Difference {
         key: key.clone(),
         old: shown(&before, key),
         new: shown(&after, key),
     });
     Ok(differences.collect())
+}
+
+/// A value as it is told; secrets are not.
+fn shown(key: &str, value: &Value) -> String {
+    let name = key.rsplit('.').next().unwrap_or(key);
+    match secret::KEYS.contains(&name) || name == "login" {
+        true => "(not shown)".to_owned(),
+        false => value.to_string(),
+    }
 }
 
 /// Refuses changes after which known URLs would no longer be recognised.

@@ -168,7 +168,7 @@ fn numbers_may_stand_bare_in_the_file() {
 fn what_a_dry_run_prints_can_be_fed_back() {
     let config = config(
         "example.com http://b.example/x?utm_id=1 --sitemap c.example/s.xml --depth 3 --delay 1500ms \
-         --exclude a.b --header X-A:1 --limit redirects_max=3 --resolve a:80:127.0.0.1 --insecure",
+         --exclude a.b --header Accept-Language:fi --limit redirects_max=3 --resolve a:80:127.0.0.1 --insecure",
     );
     let text = save::to_toml(&config).unwrap();
     let again = Config::new(Settings::default(), file::parse(&text).unwrap()).unwrap();

@@ -213,7 +213,7 @@ impl Fetch for Starved {
 fn a_machine_without_a_file_left_is_no_failure_of_url_or_host() {
     let world = World::new(WebPlan { hosts: 5, pages_per_host: 8, ..WebPlan::default() });
     let plan = world.plan();
-    let network = HttpFetch::new(plan.fetch.clone(), plan.limits.clone(), Clock::start());
+    let network = HttpFetch::new(plan.fetch.clone(), None, plan.limits.clone(), Clock::start());
     let network = network.expect("a fetcher");
     let starved = Starved { network, refusals: AtomicI64::new(30) };
     let summary = run(Crawl::new(plan).fetcher(starved)).expect("the crawl ends well");

@@ -4,6 +4,7 @@
 //! of them can run at the same time. Nothing sleeps: tests wait for what they are about. No test asks
 //! how long something took at most, since the machine may be busy.
 
+mod access;
 mod archive;
 mod coverage;
 mod durability;

@@ -167,6 +167,12 @@ limits! {
     body_ratio_max = 100, ceiling 10_000, "decoding stops, with a note", "fetch.ratio_truncated";
     #[doc = "Bytes of one body before it needs a place among the large ones."]
     body_small_bytes_max = 256 * KIB, ceiling 64 * MIB, "the fetch waits for a place", "fetch.large_waits";
+    #[doc = "Bytes of one cookie, as it is set."]
+    cookie_bytes_max = 4 * KIB, ceiling 64 * KIB, "the cookie is not kept", "fetch.cookies_refused";
+    #[doc = "Cookies of one site."]
+    site_cookies_max = 100, ceiling 10_000, "the oldest is forgotten", "fetch.cookies_forgotten";
+    #[doc = "Sites with cookies, and origins with a challenge that was answered."]
+    cookie_sites_max = 10_000, ceiling 10_000_000, "the site used longest ago is forgotten", "fetch.cookies_forgotten";
     #[doc = "Bytes of all bodies in flight, until they are written."]
     bodies_bytes_max = 64 * MIB, ceiling 64 * GIB, "further bodies wait, and leasing with them", "fetch.large_waits";
     #[doc = "Bytes of a response's header block."]

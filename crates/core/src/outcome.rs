@@ -110,6 +110,8 @@ pub enum FailureClass {
     Unroutable,
     /// No connection in time.
     ConnectTimeout,
+    /// The proxy in between cannot be used.
+    Proxy,
     /// The TLS handshake or certificate failed.
     Tls,
     /// Connected, asked, and no headers in time.
@@ -130,6 +132,8 @@ pub enum FailureClass {
     RobotsUnreachable,
     /// The crawl-delay is longer than we wait.
     CrawlDelayTooLong,
+    /// The host wants a login, and it failed.
+    Login,
     /// Our own machine has no file left for a connection: says nothing of URL or host.
     NoFiles,
     /// A file of this machine that cannot be read, or must not be.
@@ -164,12 +168,13 @@ pub struct RetryRule {
 
 impl FailureClass {
     /// All classes, in the order of the table in the manual.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::Dns,
         Self::ForbiddenAddress,
         Self::Refused,
         Self::Unroutable,
         Self::ConnectTimeout,
+        Self::Proxy,
         Self::Tls,
         Self::FirstByteTimeout,
         Self::Reset,
@@ -180,6 +185,7 @@ impl FailureClass {
         Self::ServerError,
         Self::RobotsUnreachable,
         Self::CrawlDelayTooLong,
+        Self::Login,
         Self::NoFiles,
         Self::Unreadable,
     ];
@@ -193,6 +199,7 @@ impl FailureClass {
             Self::Refused => (Blame::Host, 2_000, 3),
             Self::Unroutable => (Blame::Host, 5_000, 5),
             Self::ConnectTimeout => (Blame::Host, 30_000, 5),
+            Self::Proxy => (Blame::Host, 5_000, 5),
             Self::Tls => (Blame::Host, 5_000, 3),
             Self::FirstByteTimeout => (Blame::Url, 10_000, 3),
             Self::Reset => (Blame::Url, 5_000, 3),
@@ -203,6 +210,7 @@ impl FailureClass {
             Self::ServerError => (Blame::Url, 5_000, 3),
             Self::RobotsUnreachable => (Blame::Host, 15_000, 3),
             Self::CrawlDelayTooLong => (Blame::HostForGood, 0, 1),
+            Self::Login => (Blame::HostForGood, 0, 1),
             Self::NoFiles => (Blame::Nobody, 0, 1),
             Self::Unreadable => (Blame::UrlForGood, 0, 1),
         };
@@ -218,7 +226,9 @@ impl FailureClass {
             | Self::Refused
             | Self::Unroutable
             | Self::ConnectTimeout
+            | Self::Proxy
             | Self::Tls
+            | Self::Login
             | Self::RobotsUnreachable => true,
             Self::FirstByteTimeout
             | Self::Reset
@@ -248,6 +258,7 @@ impl FailureClass {
             Self::Refused => "refused",
             Self::Unroutable => "unroutable",
             Self::ConnectTimeout => "connect-timeout",
+            Self::Proxy => "proxy",
             Self::Tls => "tls",
             Self::FirstByteTimeout => "first-byte-timeout",
             Self::Reset => "reset",
@@ -258,6 +269,7 @@ impl FailureClass {
             Self::ServerError => "server-error",
             Self::RobotsUnreachable => "robots-unreachable",
             Self::CrawlDelayTooLong => "crawl-delay-too-long",
+            Self::Login => "login",
             Self::NoFiles => "no-files",
             Self::Unreadable => "unreadable",
         }

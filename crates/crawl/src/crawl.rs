@@ -17,15 +17,17 @@ use crate::directory::Directory;
 use crate::engine::{Ending, Ends, Engine};
 use crate::error::{Error, Result};
 use crate::fetch::{
-    BoxFuture, DnsResolver, Fetch, FileFetch, FilePlan, Guard, HttpFetch, LaneResolver, Resolve,
-    Schemes,
+    BoxFuture, DnsResolver, Fetch, FileFetch, FilePlan, Guard, HttpFetch, LaneResolver,
+    ProxiedResolver, ProxyPlan, Resolve, Schemes,
 };
 use crate::files;
 use crate::frontier::sieve::Recent;
 use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedFrontier};
 use crate::handle::{Handle, Shared};
 use crate::housekeeping::Housekeeper;
+use crate::jar::Jar;
 use crate::line::{Line, PageHandler};
+use crate::login::Logins;
 use crate::places::{Meter, Places};
 use crate::plan::Plan;
 use crate::robots::RobotsCache;
@@ -108,7 +110,8 @@ impl Crawl {
         self.plan.limits = files::within(&self.plan.limits);
         let limits = Arc::new(self.plan.limits.clone());
         let opened = DiskFrontier::open(&directory.state(), &limits, self.plan.pace, clock.now())?;
-        Assembly { crawl: self, directory, limits, clock }.start(opened)
+        let jar = Jar::open(&self.plan, directory.state(), &limits)?;
+        Assembly { crawl: self, directory, limits, clock, jar }.start(opened)
     }
 }
 
@@ -144,6 +147,7 @@ struct Assembly {
     directory: Directory,
     limits: Arc<Limits>,
     clock: Clock,
+    jar: Option<Jar>,
 }
 
 impl Assembly {
@@ -187,7 +191,8 @@ impl Assembly {
         }
         offer_seeds(&shared, &self.crawl.plan)?;
         let handle = Handle { shared, commands };
-        let run = Run { plan: self.crawl.plan, engine, writer, directory: self.directory };
+        let jar = self.jar;
+        let run = Run { plan: self.crawl.plan, jar, engine, writer, directory: self.directory };
         Ok(Running { handle, task: in_background(run.until_its_end()), resumed })
     }
 
@@ -232,6 +237,7 @@ impl Assembly {
         let plan = &self.crawl.plan;
         let seeds = plan.seeds.iter().chain(&plan.sitemaps).filter(|seed| !seed.is_file());
         let seeds = seeds.map(|seed| (seed.host(), seed.port()));
+        let cookies = self.jar.as_ref().map(|jar| jar.cookies.clone());
         let fetcher: Arc<dyn Fetch> = match &self.crawl.fetcher {
             Some(fetcher) => fetcher.clone(),
             None => Arc::new(self.network_and_files()?),
@@ -240,8 +246,10 @@ impl Assembly {
             frontier: shared.frontier.clone(),
             rules: shared.rules.clone(),
             recent,
+            logins: Logins::new(&plan.logins, cookies, &plan.limits)?,
             robots: RobotsCache::new(&plan.agent, plan.obey_robots, self.limits.clone()),
-            guard: Guard::new(seeds, &plan.allow_private, &plan.resolve),
+            guard: Guard::new(seeds, &plan.allow_private, &plan.resolve)
+                .behind(plan.fetch.proxies.clone()),
             fetcher,
             encoders: chain.encoders(),
             writer,
@@ -258,7 +266,8 @@ impl Assembly {
 
     fn network_and_files(&self) -> Result<Schemes> {
         let plan = &self.crawl.plan;
-        let web = HttpFetch::new(plan.fetch.clone(), plan.limits.clone(), self.clock)?;
+        let cookies = self.jar.as_ref().map(|jar| jar.cookies.clone());
+        let web = HttpFetch::new(plan.fetch_plan(), cookies, plan.limits.clone(), self.clock)?;
         let files = FilePlan {
             seeds: plan.seeds.iter().chain(&plan.sitemaps).cloned().collect(),
             follow_symlinks: plan.selection.follow_symlinks,
@@ -281,6 +290,10 @@ impl Assembly {
             Some(resolver) => resolver.clone(),
             None => Arc::new(DnsResolver::new(&plan.resolve, &plan.limits)),
         };
+        let resolver = match plan.fetch.proxies == ProxyPlan::default() {
+            true => resolver,
+            false => Arc::new(ProxiedResolver::new(resolver, plan.fetch.proxies.clone())),
+        };
         let seeds = (plan.seeds.len() + plan.sitemaps.len()) as u64;
         Ok(Engine {
             line,
@@ -288,6 +301,7 @@ impl Assembly {
             resolver: Arc::new(LaneResolver(resolver)),
             commands,
             housekeeper: Housekeeper::new(&plan.dir, seeds, &plan.limits)?,
+            jar: self.jar.clone(),
             limits: self.limits.clone(),
             ends: Ends {
                 time_ms_max: plan.time_ms_max,
@@ -304,6 +318,7 @@ impl Assembly {
 /// One run, ready to go.
 struct Run {
     plan: Plan,
+    jar: Option<Jar>,
     engine: Engine,
     writer: Writer,
     directory: Directory,
@@ -332,6 +347,7 @@ impl Run {
             Ending::Limit(name) => (State::Limit, Some(name)),
             Ending::Stopped => (State::Stopped, None),
         };
+        self.jar.as_ref().map_or(Ok(()), Jar::save)?;
         keeper.write_summary(&shared, state, limit)?;
         Summary::read(&dir.join("summary.json"))
     }

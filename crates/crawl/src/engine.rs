@@ -21,6 +21,7 @@ use crate::fetch::{Resolve, admit};
 use crate::frontier::{Budgets, Frontier, Nameless};
 use crate::handle::{Command, Phase, Shared};
 use crate::housekeeping::Housekeeper;
+use crate::jar::Jar;
 use crate::line::Line;
 use crate::pipeline;
 use crate::places::{PULSE, Places};
@@ -59,6 +60,7 @@ pub struct Engine {
     pub(crate) resolver: Arc<dyn Resolve>,
     pub(crate) commands: mpsc::Receiver<Command>,
     pub(crate) housekeeper: Housekeeper,
+    pub(crate) jar: Option<Jar>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) ends: Ends,
     pub(crate) pace: Pace,
@@ -248,6 +250,7 @@ impl Engine {
 
     fn keep_house(&mut self) -> Result<()> {
         let room = self.housekeeper.tick(&self.shared)?;
+        self.jar.as_ref().map_or(Ok(()), Jar::save)?;
         self.shared.disk_low.store(!room, Ordering::Relaxed);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! THE LINE: the way of one URL from its lease to its settlement, one call per step.
 //!
 //! ```text
-//! Frontier::lease ─▶ Lease ─ rules ─▶ guard ─▶ robots ─▶ Permit ─ fetch ─▶ Fetched ─ digest ─▶ parse ─▶ Page
+//! Frontier::lease ─▶ Lease ─ rules ─▶ guard ─▶ robots ─▶ Permit ─ login ─ fetch ─▶ Fetched ─ digest ─▶ parse ─▶ Page
 //!        ▲                                                                                        │
 //!        └──────────── Frontier::settle ◀─ sinks ◀─ Visit ◀─ links judged (steps 1 and 2) ◀───────┘
 //! ```
@@ -16,7 +16,7 @@ use larm_core::{Blame, Failure, FailureClass, Outcome};
 use crate::error::Result;
 use crate::fetch::Fetched;
 use crate::frontier::{Errand, Lease, Turn};
-use crate::line::Line;
+use crate::line::{Entry, Line};
 use crate::robots::{Answer, Permit};
 
 /// Carries one lease through the line. An error is our own machine's; the web's are outcomes.
@@ -43,12 +43,23 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     if let Errand::Robots { .. } = permit.lease().errand() {
         return fetch_robots(line, permit).await;
     }
+    let permit = match line.knock(permit) {
+        Entry::Open(permit) => permit,
+        Entry::Login(permit) => return log_in(line, permit).await,
+        Entry::Shut(lease, detail) => {
+            let outcome = Outcome::Failed { class: FailureClass::Login, detail };
+            return line.settle_unasked(lease, outcome).await;
+        }
+    };
     let fetched = match line.fetch(&permit).await {
         Ok(fetched) => fetched,
         Err(failure) if is_ours(&failure) => return line.give_back(permit.into_lease()).await,
         Err(failure) => return line.fail(permit.into_lease(), failure).await,
     };
     let lease = permit.into_lease();
+    if line.answers_challenge(&lease, &fetched) || line.has_lost_session(&lease, &fetched) {
+        return line.ask_again(lease, &fetched).await;
+    }
     if let Some(failure) = line.worth_another_try(&lease, &fetched) {
         return line.try_again(lease, &fetched, failure).await;
     }
@@ -63,7 +74,21 @@ async fn fetch_robots(line: &Line, permit: Permit) -> Result<()> {
     if answer.as_ref().is_err_and(is_ours) {
         return line.give_back(permit.into_lease()).await;
     }
+    if let Ok(fetched) = &answer
+        && line.answers_challenge(permit.lease(), fetched)
+    {
+        return line.ask_again(permit.into_lease(), fetched).await;
+    }
     line.settle_robots(permit, answer).await
+}
+
+/// One step of a host's login, under the lease of a URL that waits behind it.
+async fn log_in(line: &Line, permit: Permit) -> Result<()> {
+    let answer = line.fetch(&permit).await;
+    if answer.as_ref().is_err_and(is_ours) {
+        return line.give_back(permit.into_lease()).await;
+    }
+    line.settle_login(permit, answer).await
 }
 
 /// Whether our own machine failed, and nobody out there.

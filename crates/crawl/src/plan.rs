@@ -12,6 +12,7 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::fetch::{Cidr, FetchPlan, HttpFetch, ResolveRule};
 use crate::frontier::Budgets;
+use crate::login::{LoginPlan, Logins};
 use crate::rules::SharedRules;
 
 /// One crawl: where, what, how fast, how much.
@@ -41,6 +42,10 @@ pub struct Plan {
     pub concurrency: Option<u64>,
     /// How to ask.
     pub fetch: FetchPlan,
+    /// Hosts to log in to.
+    pub logins: Vec<LoginPlan>,
+    /// A file with cookies, read at the start and written as they change.
+    pub cookie_jar: Option<PathBuf>,
     /// Addresses set by hand.
     pub resolve: Vec<ResolveRule>,
     /// Private networks that may be reached.
@@ -140,6 +145,8 @@ impl Plan {
             bytes_max: None,
             concurrency: None,
             fetch: FetchPlan::default(),
+            logins: Vec::new(),
+            cookie_jar: None,
             resolve: Vec::new(),
             allow_private: Vec::new(),
             obey_robots: true,
@@ -152,11 +159,23 @@ impl Plan {
         }
     }
 
+    /// Whether cookies are kept: because the plan says so, or because a login is of no use without.
+    pub fn keeps_cookies(&self) -> bool {
+        self.fetch.cookies || self.cookie_jar.is_some() || !self.logins.is_empty()
+    }
+
+    /// How to ask, with the seeds as the ones that may be told secrets.
+    pub(crate) fn fetch_plan(&self) -> FetchPlan {
+        let homes = self.seeds.iter().chain(&self.sitemaps).cloned().collect();
+        FetchPlan { homes, ..self.fetch.clone() }
+    }
+
     /// Whether a crawl can be started by this plan: patterns, headers, certificates and limits are
     /// looked at, and nothing is written.
     pub fn check(&self) -> Result<()> {
         self.limits.validate().map_err(|error| Error::Plan(error.to_string()))?;
         SharedRules::new(self, Vec::new())?;
-        HttpFetch::new(self.fetch.clone(), self.limits.clone(), Clock::start()).map(|_| ())
+        Logins::new(&self.logins, None, &self.limits)?;
+        HttpFetch::new(self.fetch.clone(), None, self.limits.clone(), Clock::start()).map(|_| ())
     }
 }

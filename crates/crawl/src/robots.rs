@@ -26,6 +26,7 @@ pub struct Permit {
     lease: Lease,
     address: std::net::IpAddr,
     url: CrawlUrl,
+    form: Option<String>,
 }
 
 impl Permit {
@@ -39,9 +40,20 @@ impl Permit {
         self.address
     }
 
+    /// What is sent along, as a form is: by a login alone.
+    pub fn form(&self) -> Option<&str> {
+        self.form.as_deref()
+    }
+
     /// Whether what is fetched is for the crawl itself: rules or a list of pages, of whatever type.
     pub fn is_errand(&self) -> bool {
         !matches!(self.lease.errand(), Errand::Page) || self.url != *self.lease.url()
+    }
+
+    /// The same turn, spent on a step of the host's login.
+    pub fn for_login(self, url: CrawlUrl, form: Option<String>) -> Self {
+        assert_eq!(url.host(), self.url.host(), "ROBOTS-1: a turn is for one host");
+        Self { url, form, ..self }
     }
 
     /// The lease this permit was made from.
@@ -57,7 +69,7 @@ impl Permit {
     /// A permit for tests of what comes after it.
     #[cfg(test)]
     pub(crate) fn for_test(url: CrawlUrl, address: std::net::IpAddr) -> Self {
-        Self { lease: Lease::for_test(url.clone(), address), address, url }
+        Self { lease: Lease::for_test(url.clone(), address), address, url, form: None }
     }
 }
 
@@ -239,7 +251,9 @@ impl RobotsCache {
         let target = fetched
             .header("location")
             .and_then(|text| url::resolve(text, Some(&asked.to_url()), None).ok())
-            .and_then(|target| url::canonicalise(target, &UrlRules::default()).ok());
+            .and_then(|target| url::canonicalise(target, &UrlRules::default()).ok())
+            // No filter is asked about an errand, and no server may lead us to our own files.
+            .filter(|target| !target.is_file());
         match target {
             Some(target) => Reading::Elsewhere(target),
             None => absent("redirected to no usable URL".to_owned()),
@@ -258,11 +272,11 @@ pub fn robots_url(url: &CrawlUrl) -> CrawlUrl {
 }
 
 fn permit(lease: Lease, address: std::net::IpAddr) -> Permit {
-    Permit { url: lease.url().clone(), address, lease }
+    Permit { url: lease.url().clone(), address, lease, form: None }
 }
 
 fn permit_for_robots(lease: Lease, address: std::net::IpAddr) -> Permit {
-    Permit { url: robots_url(lease.url()), address, lease }
+    Permit { url: robots_url(lease.url()), address, lease, form: None }
 }
 
 /// Rules that end in the middle may lack the one that matters.

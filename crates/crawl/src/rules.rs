@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use larm_core::Limits;
-use larm_core::scope::{Filter, Filters, ScopeInput, Subject, Verdict};
+use larm_core::scope::{Filter, FilterSpec, Filters, KnownList, ScopeInput, Subject, Verdict};
 use larm_core::url::{CrawlUrl, UrlRules};
 
 use crate::error::{Error, Result};
@@ -50,6 +50,18 @@ struct Source {
     year: u32,
 }
 
+/// What belongs to the crawl. Behind a login, links that change something are never followed, whatever
+/// filters there are.
+fn selection_of(plan: &Plan) -> Selection {
+    let mut selection = plan.selection.clone();
+    let knows_actions = |filter: &FilterSpec| matches!(filter, FilterSpec::KnownPaths { lists, .. } if lists.contains(&KnownList::Actions));
+    if !plan.logins.is_empty() && !selection.filters.iter().any(knows_actions) {
+        let lists = vec![KnownList::Actions];
+        selection.filters.push(FilterSpec::KnownPaths { lists, extra: Vec::new() });
+    }
+    selection
+}
+
 /// A library user's filter, shared by successive sets of rules.
 struct Own(Arc<dyn Filter>);
 
@@ -68,7 +80,7 @@ impl SharedRules {
     pub fn new(plan: &Plan, own: Vec<Arc<dyn Filter>>) -> Result<Self> {
         let source = Source {
             seeds: plan.seeds.iter().chain(&plan.sitemaps).cloned().collect(),
-            selection: plan.selection.clone(),
+            selection: selection_of(plan),
             block_lines: read_block_file(plan.selection.block_file.as_ref())?,
             own,
             url_rules: plan.url_rules.clone(),

@@ -27,6 +27,7 @@ use url::Url;
 use crate::Limits;
 
 pub use charset::{Charset, CharsetSource};
+pub use html::{Form, forms};
 pub use markdown::markdown;
 pub use mime::Mime;
 pub use page::{LinkRef, Note, Page};

@@ -80,14 +80,14 @@ impl BodyReader<'_, '_> {
         timeout_at(deadline, reading).await.unwrap_or(Progress::Late)
     }
 
-    /// The frames themselves are dropped: their bytes are on the tape.
+    /// What a frame holds is on the tape, or goes there now.
     async fn fill(&mut self, tape_bytes_max: usize, body: &mut Incoming) -> Progress {
         loop {
             if self.connection.tape.lock().response.len() > tape_bytes_max {
                 return Progress::Full;
             }
             match self.connection.drive(body.frame(), self.sent).await {
-                Some(Ok(_)) => {}
+                Some(Ok(frame)) => self.connection.keep(frame, self.clock.now()),
                 Some(Err(_)) => return Progress::Broken,
                 None => return Progress::Ended,
             }

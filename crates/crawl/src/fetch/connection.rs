@@ -1,4 +1,4 @@
-//! One HTTP/1.1 connection and the tape on it (step 7 of the line).
+//! One connection, HTTP/1.1 or HTTP/2, and the tape on it (step 7 of the line).
 //!
 //! hyper splits a connection into a handle that takes requests and a future that does the reading and
 //! writing. Both are kept together here, and the future is only polled while somebody waits for
@@ -12,58 +12,103 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::Empty;
-use hyper::body::Incoming;
+use http_body_util::Full;
+use hyper::body::{Frame, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use larm_core::{Failure, Limits, Millis};
+use larm_core::{Fact, Failure, Limits, Millis, Protocol};
 
 use super::buffer::Buffers;
-use super::dial::Duplex;
+use super::dial::{Dialled, Duplex};
 use super::failure;
+use super::http2::Http2;
 use super::tee::{SharedTape, Tee};
 use crate::clock::Clock;
 
-/// A request without a body; larm sends no other.
-pub(super) type Get = Request<Empty<Bytes>>;
+/// A request; all but those of a login are without a body.
+pub(super) type Asked = Request<Full<Bytes>>;
+
+/// A stream as hyper takes it.
+pub(super) type Taped = TokioIo<Tee<Box<dyn Duplex>>>;
 
 /// The smallest buffer that hyper works with.
 const BUFFER_BYTES_MIN: usize = 64 * 1024;
 
 /// An open connection.
 pub(super) struct Connection {
-    requests: http1::SendRequest<Empty<Bytes>>,
-    traffic: http1::Connection<TokioIo<Tee<Box<dyn Duplex>>>, Empty<Bytes>>,
+    speaker: Speaker,
     ended: bool,
     /// What is and was on the wire during the current exchange.
     pub tape: SharedTape,
+    /// What is known of the connection, and so of every answer that comes by it.
+    pub facts: Vec<Fact>,
+}
+
+enum Speaker {
+    Http1(Http1),
+    Http2(Http2),
+}
+
+struct Http1 {
+    requests: http1::SendRequest<Full<Bytes>>,
+    traffic: http1::Connection<Taped, Full<Bytes>>,
 }
 
 impl Connection {
-    /// Speaks HTTP/1.1 over `stream`, with the limits on headers.
+    /// Speaks what was agreed upon over a stream, with the limits on headers.
     pub async fn open(
-        stream: Box<dyn Duplex>,
+        dialled: Dialled,
         buffers: Arc<Buffers>,
         limits: &Limits,
         clock: Clock,
     ) -> Result<Box<Self>, Failure> {
-        let tape = SharedTape::new(buffers);
+        let Dialled { stream, protocol, facts } = dialled;
+        let tape = SharedTape::new(buffers, protocol);
         let stream = TokioIo::new(Tee::new(stream, tape.clone(), clock));
-        let (requests, traffic) =
-            options(limits).handshake(stream).await.map_err(|error| failure::answering(&error))?;
-        Ok(Box::new(Self { requests, traffic, ended: false, tape }))
+        let speaker = match protocol {
+            Protocol::Http2 => Http2::open(stream, limits).await.map(Speaker::Http2),
+            _ => {
+                let opened = options(limits).handshake(stream).await;
+                opened.map(|(requests, traffic)| Speaker::Http1(Http1 { requests, traffic }))
+            }
+        };
+        let speaker = speaker.map_err(|error| failure::answering(&error))?;
+        Ok(Box::new(Self { speaker, ended: false, tape, facts }))
+    }
+
+    /// What is spoken.
+    pub fn protocol(&self) -> Protocol {
+        match self.speaker {
+            Speaker::Http1(_) => Protocol::Http1,
+            Speaker::Http2(_) => Protocol::Http2,
+        }
     }
 
     /// Sends a request and waits for the headers of its response. The tape starts anew.
     pub async fn ask(
         &mut self,
-        request: Get,
+        request: Asked,
         limits: &Limits,
         sent: &mut Sent<'_>,
     ) -> hyper::Result<Response<Incoming>> {
         self.tape.lock().rewind(bytes(limits.header_bytes_max), bytes(limits.body_bytes_max));
-        let response = self.requests.send_request(request);
-        self.drive(response, sent).await
+        match &mut self.speaker {
+            Speaker::Http1(http1) => {
+                let response = http1.requests.send_request(request);
+                self.drive(response, sent).await
+            }
+            Speaker::Http2(http2) => {
+                let response = http2.ask(request, &mut self.tape.lock());
+                self.drive(response, sent).await
+            }
+        }
+    }
+
+    /// Puts a piece of a body onto the tape, if it is not there already.
+    pub fn keep(&mut self, frame: Frame<Bytes>, now: Millis) {
+        if let (Speaker::Http2(_), Ok(data)) = (&self.speaker, frame.into_data()) {
+            self.tape.lock().hear(&data, now);
+        }
     }
 
     /// Waits for `work` while the connection does what `work` needs it to do.
@@ -82,16 +127,22 @@ impl Connection {
     pub async fn is_reusable(&mut self) -> bool {
         poll_fn(|cx| {
             self.poll_traffic(cx);
-            Poll::Ready(!self.ended && matches!(self.requests.poll_ready(cx), Poll::Ready(Ok(()))))
+            let ready = match &mut self.speaker {
+                Speaker::Http1(http1) => http1.requests.poll_ready(cx),
+                Speaker::Http2(http2) => http2.poll_ready(cx),
+            };
+            Poll::Ready(!self.ended && matches!(ready, Poll::Ready(Ok(()))))
         })
         .await
     }
 
     fn poll_traffic(&mut self, cx: &mut Context<'_>) {
         // Errors are not lost here: hyper hands them to whoever waits for the response or the body.
-        if !self.ended && Pin::new(&mut self.traffic).poll(cx).is_ready() {
-            self.ended = true;
-        }
+        self.ended = self.ended
+            || match &mut self.speaker {
+                Speaker::Http1(http1) => Pin::new(&mut http1.traffic).poll(cx).is_ready(),
+                Speaker::Http2(http2) => http2.poll_traffic(cx).is_ready(),
+            };
     }
 }
 

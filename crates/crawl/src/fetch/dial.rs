@@ -1,28 +1,38 @@
-//! Opening a connection (step 7 of the line): to the address of the lease, and to no other.
+//! Opening a connection (step 7 of the line): to the address of the lease, and to no other, directly or
+//! by way of a proxy.
 
 use std::net::SocketAddr;
 
-use larm_core::{Failure, FailureClass};
+use data_encoding::HEXLOWER;
+use larm_core::url::CrawlUrl;
+use larm_core::{Fact, Failure, FailureClass, Protocol};
 use rustls::pki_types::ServerName;
+use sha2::{Digest, Sha256};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 use super::failure;
+use super::proxy::{Proxy, ProxyPlan, Tunnel};
+use super::tls::Tls;
 use crate::robots::Permit;
 
 /// Where a permit leads.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct Target<'a> {
     /// Scheme, host and port: what a connection can be used again for.
     pub origin: String,
     /// The lease's address with the URL's port.
     pub peer: SocketAddr,
+    /// By way of this one.
+    pub proxy: Option<&'a Proxy>,
+    host: String,
     tls_name: Option<ServerName<'static>>,
 }
 
-impl Target {
-    pub fn of(permit: &Permit) -> Result<Self, Failure> {
+impl<'a> Target<'a> {
+    pub fn of(permit: &Permit, proxies: &'a ProxyPlan) -> Result<Self, Failure> {
         let url = permit.url();
         let tls_name = match url.scheme() {
             "https" => Some(tls_name(url.host(), url.ip())?),
@@ -31,8 +41,25 @@ impl Target {
         Ok(Self {
             origin: url.origin().to_owned(),
             peer: SocketAddr::new(permit.address(), url.port()),
+            proxy: proxies.route(url),
+            host: url.host().to_owned(),
             tls_name,
         })
+    }
+
+    /// The server itself, where we are connected to it, or know which address a proxy connects us to.
+    pub fn known_peer(&self) -> Option<SocketAddr> {
+        let known = self.proxy.is_none_or(|proxy| !proxy.looks_up_names());
+        known.then_some(self.peer)
+    }
+
+    /// Whether requests name the whole URL, since a proxy reads them.
+    pub fn is_read_by_proxy(&self) -> bool {
+        self.tls_name.is_none() && self.proxy.is_some_and(Proxy::reads_requests)
+    }
+
+    fn tunnel(&self) -> Tunnel<'_> {
+        Tunnel { host: &self.host, peer: self.peer }
     }
 }
 
@@ -48,16 +75,72 @@ fn tls_name(host: &str, ip: Option<std::net::IpAddr>) -> Result<ServerName<'stat
 pub(super) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Duplex for S {}
 
+/// A stream that leads to a server.
+pub(super) struct Dialled {
+    pub stream: Box<dyn Duplex>,
+    /// What is to be spoken on it.
+    pub protocol: Protocol,
+    /// What there is to tell about it.
+    pub facts: Vec<Fact>,
+}
+
 /// Connects and, for https, shakes hands. Time is the caller's concern.
-pub(super) async fn dial(target: &Target, tls: &TlsConnector) -> Result<Box<dyn Duplex>, Failure> {
-    let stream =
-        TcpStream::connect(target.peer).await.map_err(|error| failure::connecting(&error))?;
+pub(super) async fn dial(target: &Target<'_>, tls: &Tls) -> Result<Dialled, Failure> {
+    let mut facts = Vec::new();
+    let stream: Box<dyn Duplex> = match target.proxy {
+        None => Box::new(connect(target.peer).await.map_err(|error| failure::connecting(&error))?),
+        Some(proxy) => {
+            facts.push(Fact::new("proxy", proxy.to_string()));
+            let tunnel = (!target.is_read_by_proxy()).then(|| target.tunnel());
+            proxy.dial(tunnel, tls).await?
+        }
+    };
+    let Some(name) = &target.tls_name else {
+        return Ok(Dialled { stream, protocol: Protocol::Http1, facts });
+    };
+    let stream = shake_hands(&tls.servers, name.clone(), stream).await?;
+    facts.extend(tls_facts(&stream, tls.is_verified));
+    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    let protocol = if is_http2 { Protocol::Http2 } else { Protocol::Http1 };
+    Ok(Dialled { stream: Box::new(stream), protocol, facts })
+}
+
+/// A plain connection.
+pub(super) async fn connect(peer: SocketAddr) -> std::io::Result<TcpStream> {
+    let stream = TcpStream::connect(peer).await?;
     // A request is one write; waiting to fill a packet would only delay it. If it cannot be set, the
     // fetch works all the same.
     let _ = stream.set_nodelay(true);
-    let Some(name) = &target.tls_name else {
-        return Ok(Box::new(stream));
-    };
-    let stream = tls.connect(name.clone(), stream).await;
-    Ok(Box::new(stream.map_err(|error| failure::shaking_hands(&error))?))
+    Ok(stream)
+}
+
+/// Encrypts a connection.
+pub(super) async fn shake_hands<S: Duplex>(
+    tls: &TlsConnector,
+    name: ServerName<'static>,
+    stream: S,
+) -> Result<TlsStream<S>, Failure> {
+    tls.connect(name, stream).await.map_err(|error| failure::shaking_hands(&error))
+}
+
+/// Version, cipher and certificate, in the words of the standards.
+fn tls_facts<S>(stream: &TlsStream<S>, is_verified: bool) -> Vec<Fact> {
+    let session = stream.get_ref().1;
+    let version = session.protocol_version().and_then(|version| version.as_str());
+    let suite = session.negotiated_cipher_suite();
+    let suite = suite.and_then(|suite| suite.suite().as_str().map(str::to_owned));
+    let leaf = session.peer_certificates().and_then(|chain| chain.first());
+    let leaf = leaf.map(|leaf| format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(leaf))));
+    let rows = [
+        ("tls-version", version.map(str::to_owned)),
+        ("tls-cipher-suite", suite),
+        ("tls-certificate", leaf),
+        ("tls-verified", (!is_verified).then(|| "no".to_owned())),
+    ];
+    rows.into_iter().filter_map(|(name, value)| Some(Fact::new(name, value?))).collect()
+}
+
+/// The URL's host and port, as a `Host` field has them.
+pub(super) fn authority(url: &CrawlUrl) -> &str {
+    url.origin().split_once("://").map_or(url.host(), |(_, authority)| authority)
 }

@@ -68,8 +68,11 @@ pub(super) fn shaking_hands(error: &io::Error) -> Failure {
 
 /// A failure between the request and the end of the response's headers.
 pub(super) fn answering(error: &hyper::Error) -> Failure {
-    if let Some(io) = io_source(error) {
+    if let Some(io) = source::<io::Error>(error) {
         return tls(io).unwrap_or_else(|| broken(io));
+    }
+    if let Some(http2) = source::<h2::Error>(error) {
+        return broken_http2(http2);
     }
     if error.is_incomplete_message() || error.is_canceled() || error.is_closed() {
         return Failure::new(
@@ -78,6 +81,20 @@ pub(super) fn answering(error: &hyper::Error) -> Failure {
         );
     }
     Failure::new(FailureClass::Protocol, format!("not an HTTP response: {}", in_full(error)))
+}
+
+/// What a server meant that ended an HTTP/2 stream or connection.
+fn broken_http2(error: &h2::Error) -> Failure {
+    let reason = error.reason().map_or_else(|| error.to_string(), |reason| reason.to_string());
+    if error.is_go_away() && error.is_remote() {
+        let words = format!("the server ended the HTTP/2 connection ({reason})");
+        return Failure::new(FailureClass::Reset, words);
+    }
+    if error.is_reset() && error.is_remote() {
+        let words = format!("the server ended the HTTP/2 stream ({reason})");
+        return Failure::new(FailureClass::Reset, words);
+    }
+    Failure::new(FailureClass::Protocol, format!("not sound HTTP/2: {reason}"))
 }
 
 fn broken(error: &io::Error) -> Failure {
@@ -120,11 +137,11 @@ fn explain(error: &rustls::Error) -> String {
     }
 }
 
-fn io_source(error: &hyper::Error) -> Option<&io::Error> {
+fn source<E: StdError + 'static>(error: &hyper::Error) -> Option<&E> {
     let mut source = error.source();
     while let Some(inner) = source {
-        if let Some(io) = inner.downcast_ref::<io::Error>() {
-            return Some(io);
+        if let Some(found) = inner.downcast_ref::<E>() {
+            return Some(found);
         }
         source = inner.source();
     }

@@ -15,7 +15,7 @@ pub struct Fetched {
     pub status: u16,
     /// Its header fields, parsed; `raw` has them as they were written.
     pub headers: HeaderMap,
-    /// The bytes of the request, credentials included: whoever stores them takes those out.
+    /// The bytes of the request, the values of secret fields blotted out.
     pub request: Vec<u8>,
     /// The bytes of the final response, header block and body. Interim responses (1xx) are left out,
     /// chunk framing is kept. It ends where the response ends, or where it was cut.
@@ -41,6 +41,8 @@ pub struct Fetched {
     pub truncated: Option<Truncated>,
     /// What else is known of it.
     pub facts: Vec<Fact>,
+    /// The server asked who we are, and there is an answer: the next request will have it.
+    pub ask_again: bool,
     /// Oddities worth a line in the log.
     pub notes: Vec<&'static str>,
     /// The body's place in memory, held for as long as the body is.

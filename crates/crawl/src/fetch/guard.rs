@@ -17,6 +17,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use super::ResolveRule;
+use super::proxy::{ProxyPlan, stand_in};
+
+/// Names that no public name server knows (RFC 6761, 6762, 8375, ICANN's `internal`, and habit).
+const LOCAL_NAMES: &[&str] =
+    &["localhost", "local", "internal", "home.arpa", "lan", "intranet", "corp", "home"];
 
 /// Says whether an address may be connected to.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +29,7 @@ pub struct Guard {
     seeds: HashSet<(String, u16)>,
     allowed: Vec<Cidr>,
     rules: Vec<ResolveRule>,
+    proxies: ProxyPlan,
 }
 
 impl Guard {
@@ -34,7 +40,13 @@ impl Guard {
         rules: &[ResolveRule],
     ) -> Self {
         let seeds = seeds.into_iter().map(|(host, port)| (bare(host.as_ref()), port)).collect();
-        Self { seeds, allowed: allowed.to_vec(), rules: rules.to_vec() }
+        let (allowed, rules) = (allowed.to_vec(), rules.to_vec());
+        Self { seeds, allowed, rules, proxies: ProxyPlan::default() }
+    }
+
+    /// The same behind proxies. Where one of them looks up names, the name is all there is to judge by.
+    pub fn behind(self, proxies: ProxyPlan) -> Self {
+        Self { proxies, ..self }
     }
 
     /// Whether `host` on `port` may be reached at `address`; if not, why.
@@ -43,6 +55,9 @@ impl Guard {
             return Ok(());
         };
         let host = bare(host);
+        if address == stand_in(&host) && self.proxies.hides(&host, port) {
+            return self.check_name(host, port);
+        }
         let allowed = self.allowed.iter().any(|network| network.contains(address))
             || self.rules.iter().any(|rule| rule.gives(&host, port, address))
             || (self.names_or_writes(&host, address, kind) && self.seeds.contains(&(host, port)));
@@ -52,6 +67,15 @@ impl Guard {
         Err(format!("{address} is {kind}, and no seed, --resolve or --allow-private names it"))
     }
 
+    /// Names that mean something inside a network only are for seeds.
+    fn check_name(&self, host: String, port: u16) -> Result<(), String> {
+        let inside = !host.contains('.') || LOCAL_NAMES.iter().any(|name| is_below(&host, name));
+        if !inside || self.seeds.contains(&(host.clone(), port)) {
+            return Ok(());
+        }
+        Err(format!("{host} is a name of the proxy's own network, and no seed names it"))
+    }
+
     /// What a seed's own host may lead to, beyond public addresses.
     fn names_or_writes(&self, host: &str, address: IpAddr, kind: Kind) -> bool {
         match host.parse::<IpAddr>() {
@@ -59,6 +83,10 @@ impl Guard {
             Err(_) => matches!(kind, Kind::Loopback | Kind::Private | Kind::Shared),
         }
     }
+}
+
+fn is_below(host: &str, name: &str) -> bool {
+    host == name || host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
 }
 
 /// A host as it is compared: lower case, no brackets, no dot at the end.

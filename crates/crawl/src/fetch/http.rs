@@ -1,4 +1,4 @@
-//! Fetching over HTTP/1.1 (step 7 of the line).
+//! Fetching over HTTP (step 7 of the line).
 //!
 //! One permit, one request, one response. A connection that waited in the pool and turns out to be dead
 //! before the server said anything is replaced, once, by a fresh one: the request was then never
@@ -11,32 +11,35 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use http::Response;
 use http::response::Parts;
+use http::{HeaderName, Response};
 use hyper::body::{Body, Incoming};
-use larm_core::url::CrawlUrl;
-use larm_core::{Failure, FailureClass, Limits, Millis, Protocol, Truncated};
+use larm_core::{Fact, Failure, FailureClass, Limits, Millis, Protocol, Truncated};
 use tokio::time::{Instant, timeout_at};
-use tokio_rustls::TlsConnector;
 
 use super::body::{BodyReader, Reading};
 use super::budget::Budget;
 use super::buffer::Buffers;
-use super::connection::{Connection, Sent, bytes};
+use super::connection::{Asked, Connection, Sent, bytes};
+use super::cookies::Cookies;
 use super::dial::{Target, dial};
 use super::frame::{self, Framing};
-use super::plan::{FetchPlan, RequestHead, Wanted};
+use super::plan::{FetchPlan, Wanted};
 use super::pool::Pool;
+use super::proxy::ProxyPlan;
+use super::request::{Outgoing, Requests, blot_cookies, redacted};
 use super::tee::Tape;
-use super::{BoxFuture, Fetch, Fetched, failure, tls};
+use super::tls::Tls;
+use super::{BoxFuture, Fetch, Fetched, failure, http2};
 use crate::clock::Clock;
 use crate::robots::Permit;
 
 /// Fetches over the network.
 pub struct HttpFetch {
-    head: RequestHead,
+    requests: Requests,
     wanted: Wanted,
-    tls: TlsConnector,
+    proxies: ProxyPlan,
+    tls: Tls,
     pool: Pool<Box<Connection>>,
     budget: Arc<Budget>,
     buffers: Arc<Buffers>,
@@ -73,10 +76,8 @@ impl Fetch for HttpFetch {
 
 /// What belongs to one call of `fetch`, whichever connection it ends up on.
 struct Turn<'a> {
-    url: &'a CrawlUrl,
-    /// Rules and lists of pages are read whatever type they have.
-    is_errand: bool,
-    target: Target,
+    permit: &'a Permit,
+    target: Target<'a>,
     sent: Sent<'a>,
     started: Millis,
     /// When the whole fetch has to be over.
@@ -105,16 +106,48 @@ struct Answer {
     head_bytes: usize,
     framing: Framing,
     reading: Reading,
+    secrets: Secrets,
+    protocol: Protocol,
+    facts: Vec<Fact>,
+}
+
+/// What is to be blotted out of an exchange.
+struct Secrets {
+    fields: Vec<HeaderName>,
+    has_form: bool,
+    is_answer: bool,
+}
+
+impl Secrets {
+    fn of(outgoing: &Outgoing, permit: &Permit) -> Self {
+        let fields = outgoing.secrets.clone();
+        Self { fields, has_form: permit.form().is_some(), is_answer: outgoing.is_answer() }
+    }
+
+    /// A request without secrets is kept as it is.
+    fn blot(&self, tape: &mut Tape, head_bytes: usize) {
+        if self.fields.is_empty() && !self.has_form {
+            return;
+        }
+        tape.request = redacted(&tape.request, &self.fields, self.has_form);
+        blot_cookies(&mut tape.response[..head_bytes]);
+    }
 }
 
 impl HttpFetch {
-    /// A fetcher for one crawl. Fails if the plan cannot be carried out: header fields that are none,
+    /// A fetcher for one crawl, which keeps and sends `cookies` if there is a jar for them. Fails if the plan cannot be carried out: header fields that are none,
     /// certificates that cannot be read.
-    pub fn new(plan: FetchPlan, limits: Limits, clock: Clock) -> crate::Result<Self> {
+    pub fn new(
+        plan: FetchPlan,
+        cookies: Option<Arc<Cookies>>,
+        limits: Limits,
+        clock: Clock,
+    ) -> crate::Result<Self> {
         Ok(Self {
-            head: RequestHead::new(&plan)?,
+            requests: Requests::new(&plan, cookies, &limits)?,
             wanted: Wanted::new(&plan.accept),
-            tls: tls::connector(&plan)?,
+            tls: Tls::new(&plan)?,
+            proxies: plan.proxies,
             pool: Pool::new(&limits),
             budget: Arc::new(Budget::new(&limits)),
             buffers: Buffers::new(&limits),
@@ -144,17 +177,9 @@ impl HttpFetch {
     async fn run(&self, permit: &Permit, sent: Sent<'_>) -> Result<Fetched, Failure> {
         let started = self.clock.now();
         let deadline = started.after(self.limits.fetch_ms_max);
-        let target = Target::of(permit)?;
-        let mut turn = Turn {
-            url: permit.url(),
-            is_errand: permit.is_errand(),
-            target,
-            sent,
-            started,
-            deadline,
-            connect_ms: None,
-            notes: Vec::new(),
-        };
+        let target = Target::of(permit, &self.proxies)?;
+        let mut turn =
+            Turn { permit, target, sent, started, deadline, connect_ms: None, notes: Vec::new() };
         if let Some(connection) = self.idle_connection(&turn.target).await {
             match self.exchange(connection, &mut turn).await {
                 Err(unanswered) if unanswered.connection_was_dead => {
@@ -168,7 +193,7 @@ impl HttpFetch {
         result.map_err(|unanswered| unanswered.failure)
     }
 
-    async fn idle_connection(&self, target: &Target) -> Option<Box<Connection>> {
+    async fn idle_connection(&self, target: &Target<'_>) -> Option<Box<Connection>> {
         let mut connection = self.pool.take(&target.origin, target.peer, self.clock.now())?;
         let reusable = connection.is_reusable().await;
         self.reused.fetch_add(u64::from(reusable), Ordering::Relaxed);
@@ -179,13 +204,13 @@ impl HttpFetch {
         let begun = self.clock.now();
         self.opened.fetch_add(1, Ordering::Relaxed);
         let deadline = self.deadline(self.limits.connect_ms_max, turn);
-        let stream = timeout_at(deadline, dial(&turn.target, &self.tls)).await;
-        let stream = stream.map_err(|_| {
+        let dialled = timeout_at(deadline, dial(&turn.target, &self.tls)).await;
+        let dialled = dialled.map_err(|_| {
             let detail = format!("no connection within {} ms", self.limits.connect_ms_max);
             Failure::new(FailureClass::ConnectTimeout, detail)
         })??;
         turn.connect_ms = Some(self.clock.now().since(begun));
-        Connection::open(stream, self.buffers.clone(), &self.limits, self.clock).await
+        Connection::open(dialled, self.buffers.clone(), &self.limits, self.clock).await
     }
 
     async fn exchange(
@@ -193,11 +218,17 @@ impl HttpFetch {
         mut connection: Box<Connection>,
         turn: &mut Turn<'_>,
     ) -> Result<Fetched, Unanswered> {
-        let response = self.ask(&mut connection, turn).await?;
-        let head_bytes = cut_head(&mut connection.tape.lock())?;
+        let outgoing = self.requests.request(turn.permit, &turn.target, connection.protocol())?;
+        let secrets = Secrets::of(&outgoing, turn.permit);
+        let response = self.ask(&mut connection, outgoing.request, turn).await?;
+        let head_bytes = match connection.protocol() {
+            Protocol::Http2 => put_head(&mut connection.tape.lock(), &response, self.clock.now()),
+            _ => cut_head(&mut connection.tape.lock())?,
+        };
         let (parts, body) = response.into_parts();
         let framing = Framing::of(body.size_hint().exact(), &parts.headers);
-        let reading = if turn.is_errand || self.wanted.wants(turn.url, content_type(&parts)) {
+        let wanted = || self.wanted.wants(turn.permit.url(), content_type(&parts));
+        let reading = if turn.permit.is_errand() || wanted() {
             let reader = BodyReader {
                 connection: &mut connection,
                 sent: &mut turn.sent,
@@ -211,7 +242,9 @@ impl HttpFetch {
             Reading::unwanted()
         };
         let tape = connection.tape.lock().take();
-        let answer = Answer { parts, tape, head_bytes, framing, reading };
+        let protocol = connection.protocol();
+        let facts = connection.facts.clone();
+        let answer = Answer { parts, tape, head_bytes, framing, reading, secrets, protocol, facts };
         let fetched = self.assemble(answer, turn);
         if fetched.truncated.is_none() && connection.is_reusable().await {
             let Target { origin, peer, .. } = &turn.target;
@@ -224,10 +257,10 @@ impl HttpFetch {
     async fn ask(
         &self,
         connection: &mut Connection,
+        request: Asked,
         turn: &mut Turn<'_>,
     ) -> Result<Response<Incoming>, Unanswered> {
         let deadline = self.deadline(self.limits.first_byte_ms_max, turn);
-        let request = self.head.request(turn.url)?;
         let answer = connection.ask(request, &self.limits, &mut turn.sent);
         let Ok(answer) = timeout_at(deadline, answer).await else {
             let detail = format!("no headers within {} ms", self.limits.first_byte_ms_max);
@@ -256,7 +289,9 @@ impl HttpFetch {
 
     /// The body is cut out of what is on the tape, so that archive and payload always agree.
     fn assemble(&self, answer: Answer, turn: &mut Turn<'_>) -> Fetched {
-        let Answer { parts, mut tape, head_bytes, framing, reading } = answer;
+        let Answer { parts, mut tape, head_bytes, framing, reading, secrets, protocol, facts } =
+            answer;
+        secrets.blot(&mut tape, head_bytes);
         let wire = tape.freeze_response();
         let body_bytes_max = match reading.stopped {
             Some(Truncated::Unwanted) => 0,
@@ -275,21 +310,24 @@ impl HttpFetch {
             notes.push("the server hung up without ending TLS; the body may not be whole");
         }
         let ended = self.clock.end();
+        let (url, status) = (turn.permit.url(), parts.status.as_u16());
+        let ask_again = self.requests.hear(url, status, &parts.headers, secrets.is_answer);
         Fetched {
-            status: parts.status.as_u16(),
+            status,
+            ask_again,
             headers: parts.headers,
             request: tape.request,
             raw,
             head_bytes,
             payload: extent.payload,
-            protocol: Protocol::Http1,
-            peer: Some(turn.target.peer),
+            protocol,
+            peer: turn.target.known_peer(),
             started: turn.started,
             connect_ms: turn.connect_ms,
             first_byte: tape.first_byte.unwrap_or(ended),
             ended,
             truncated,
-            facts: Vec::new(),
+            facts,
             notes,
             reservation: reading.reservation,
         }
@@ -309,6 +347,13 @@ fn cut_head(tape: &mut Tape) -> Result<usize, Failure> {
     })?;
     tape.response.drain(..head.start);
     Ok(head.len())
+}
+
+/// Writes the head of an HTTP/2 response onto the tape, and gives its length.
+fn put_head(tape: &mut Tape, response: &Response<Incoming>, now: Millis) -> usize {
+    let head = http2::head_of(response);
+    tape.hear(&head, now);
+    head.len()
 }
 
 fn content_type(parts: &Parts) -> Option<&str> {

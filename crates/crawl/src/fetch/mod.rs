@@ -9,11 +9,14 @@
 //! Beside it stand the two questions that are asked before a lease exists: which addresses a name has
 //! ([`Resolve`]), and which of them may be reached ([`Guard`]).
 
+mod access;
 mod archived;
+mod auth;
 mod body;
 mod budget;
 mod buffer;
 mod connection;
+mod cookies;
 mod decode;
 mod dial;
 mod dns;
@@ -23,8 +26,11 @@ mod file;
 mod frame;
 mod guard;
 mod http;
+mod http2;
 mod plan;
 mod pool;
+mod proxy;
+mod request;
 mod retry_after;
 mod schemes;
 mod tee;
@@ -39,14 +45,17 @@ use larm_core::{Failure, Millis};
 use crate::robots::Permit;
 
 pub use self::http::{FetchCounts, HttpFetch};
+pub use access::{Credentials, HostAccess, is_harmless};
 pub use archived::archived_body;
 pub use budget::Reservation;
+pub use cookies::Cookies;
 pub use decode::{Decoded, gunzip};
 pub use dns::{DnsResolver, FixedResolver, Resolve, ResolveRule, Resolved, admit};
 pub use fetched::Fetched;
 pub use file::{FileFetch, FilePlan};
 pub use guard::{Cidr, Guard};
 pub use plan::FetchPlan;
+pub use proxy::{Bypass, ProxiedResolver, Proxy, ProxyPlan};
 pub use retry_after::retry_after_ms;
 pub use schemes::{LaneResolver, Schemes};
 

@@ -1,21 +1,32 @@
-//! What a crawl says about all its requests, and the header block made of it (step 7 of the line).
+//! What a crawl says about all its requests (step 7 of the line).
 
 use std::path::PathBuf;
 
-use http::header::{ACCEPT, ACCEPT_ENCODING, HOST, USER_AGENT};
-use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use larm_core::url::CrawlUrl;
-use larm_core::{Failure, FailureClass};
 
-use crate::{Error, Result};
+use super::access::{Credentials, HostAccess};
+use super::proxy::ProxyPlan;
 
 /// How to ask, and what for.
 #[derive(Debug, Clone)]
 pub struct FetchPlan {
     /// The name we go by, with a contact where there is one.
     pub user_agent: String,
-    /// More header fields for every request. One of our own defaults' name replaces that default.
+    /// More header fields. Those that can carry no secret go to every host, the others to the hosts of
+    /// `homes`. One of our own defaults' name replaces that default.
     pub headers: Vec<(String, String)>,
+    /// Who asks, for the hosts of `homes`.
+    pub credentials: Option<Credentials>,
+    /// The seeds: what they name may be told secrets.
+    pub homes: Vec<CrawlUrl>,
+    /// Hosts that are told something of their own.
+    pub hosts: Vec<HostAccess>,
+    /// Whether cookies are kept and sent.
+    pub cookies: bool,
+    /// Speak HTTP/2 with servers that know it.
+    pub http2: bool,
+    /// The way to the web.
+    pub proxies: ProxyPlan,
     /// Content types wanted, such as `text/html` or `audio/*`; empty for all. HTML, XML, sitemaps and
     /// robots.txt are read in any case, since they carry links and rules.
     pub accept: Vec<String>,
@@ -30,77 +41,17 @@ impl Default for FetchPlan {
         Self {
             user_agent: concat!("larm/", env!("CARGO_PKG_VERSION")).to_owned(),
             headers: Vec::new(),
+            credentials: None,
+            homes: Vec::new(),
+            hosts: Vec::new(),
+            cookies: false,
+            http2: false,
+            proxies: ProxyPlan::default(),
             accept: Vec::new(),
             insecure: false,
             ca_file: None,
         }
     }
-}
-
-/// Fields that belong to the connection and would break it.
-const OURS_ALONE: &[&str] =
-    &["host", "connection", "content-length", "transfer-encoding", "upgrade", "expect", "te"];
-
-const ACCEPTED: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-const ENCODINGS: &str = "gzip, deflate, br, zstd";
-
-/// The part of a request that all requests share.
-#[derive(Debug)]
-pub(super) struct RequestHead {
-    fields: HeaderMap,
-}
-
-impl RequestHead {
-    pub fn new(plan: &FetchPlan) -> Result<Self> {
-        let mut fields = HeaderMap::new();
-        // Fields are written in the order in which they were put in; the host's value comes later.
-        fields.insert(HOST, HeaderValue::from_static(""));
-        fields.insert(USER_AGENT, value("User-Agent", &plan.user_agent)?);
-        fields.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
-        fields.insert(ACCEPT_ENCODING, HeaderValue::from_static(ENCODINGS));
-        let own = plan.headers.iter().map(|(name, text)| field(name, text));
-        let own = own.collect::<Result<Vec<_>>>()?;
-        for (name, _) in &own {
-            fields.remove(name);
-        }
-        for (name, value) in own {
-            fields.append(name, value);
-        }
-        Ok(Self { fields })
-    }
-
-    /// The request for `url`: path and query in the request line, the host first among the fields.
-    pub fn request<B: Default>(&self, url: &CrawlUrl) -> Result<http::Request<B>, Failure> {
-        let unfit = |_| Failure::new(FailureClass::Protocol, "the URL does not fit into a request");
-        let mut request = http::Request::new(B::default());
-        *request.uri_mut() =
-            Uri::try_from(url.path_and_query()).map_err(|e| unfit(e.to_string()))?;
-        let host = HeaderValue::try_from(authority(url)).map_err(|e| unfit(e.to_string()))?;
-        *request.headers_mut() = self.fields.clone();
-        request.headers_mut().insert(HOST, host);
-        Ok(request)
-    }
-}
-
-/// Host, and the port where it is not the scheme's own.
-fn authority(url: &CrawlUrl) -> &str {
-    url.origin().split_once("://").map_or(url.host(), |(_, authority)| authority)
-}
-
-fn field(name: &str, text: &str) -> Result<(HeaderName, HeaderValue)> {
-    let header = HeaderName::try_from(name)
-        .map_err(|_| Error::Plan(format!("`{name}` is not a header name")))?;
-    if OURS_ALONE.contains(&header.as_str()) {
-        return Err(Error::Plan(format!(
-            "the header `{name}` cannot be set: larm writes it itself"
-        )));
-    }
-    Ok((header, value(name, text)?))
-}
-
-fn value(name: &str, text: &str) -> Result<HeaderValue> {
-    HeaderValue::try_from(text)
-        .map_err(|_| Error::Plan(format!("the header `{name}` cannot hold {text:?}")))
 }
 
 /// The content types that are worth reading.
@@ -184,44 +135,6 @@ mod tests {
             let url = url(&format!("http://h{path}"));
             let wanted = Wanted::new(&accept).wants(&url, *content_type);
             assert_eq!(wanted, *expected, "{accept:?} {path} {content_type:?}");
-        }
-    }
-
-    #[test]
-    fn a_request_names_the_host_as_the_url_does() {
-        let head = RequestHead::new(&FetchPlan::default()).unwrap();
-        #[rustfmt::skip]
-        let rows = [
-            ("http://h/", "h", "/"),
-            ("http://h:8080/a?b=c|d", "h:8080", "/a?b=c|d"),
-            ("https://[::1]/a//b", "[::1]", "/a//b"),
-            ("http://h//a", "h", "//a"),
-            ("http://h/[a]^{b}'~?`{}|\\^[]'", "h", "/[a]%5E%7Bb%7D'~?`{}|\\^[]%27"),
-        ];
-        for (text, host, line) in rows {
-            let request = head.request::<()>(&url(text)).unwrap();
-            assert_eq!(request.headers()[HOST], host, "{text}");
-            assert_eq!(request.uri().to_string(), line, "{text}");
-        }
-    }
-
-    #[test]
-    fn header_fields_of_the_plan_replace_defaults_and_keep_their_number() {
-        let headers = [("accept", "audio/*"), ("X-Key", "1"), ("X-Key", "2")];
-        let headers = headers.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec();
-        let head = RequestHead::new(&FetchPlan { headers, ..FetchPlan::default() }).unwrap();
-        assert_eq!(head.fields.get_all("accept").iter().collect::<Vec<_>>(), ["audio/*"]);
-        assert_eq!(head.fields.get_all("x-key").iter().collect::<Vec<_>>(), ["1", "2"]);
-    }
-
-    #[test]
-    fn header_fields_that_would_break_the_request_are_refused() {
-        for (name, text) in
-            [("Host", "x"), ("content-length", "5"), ("a b", "x"), ("a", "x\r\ny: z")]
-        {
-            let headers = vec![(name.to_owned(), text.to_owned())];
-            let plan = FetchPlan { headers, ..FetchPlan::default() };
-            assert!(matches!(RequestHead::new(&plan), Err(Error::Plan(_))), "{name}: {text:?}");
         }
     }
 }

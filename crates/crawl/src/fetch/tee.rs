@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use larm_core::Millis;
+use larm_core::{Millis, Protocol};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::buffer::Buffers;
@@ -39,12 +39,18 @@ pub(super) struct Tape {
     head_bytes_max: Option<usize>,
     /// Bytes that the response is expected not to exceed; growing stops doubling there.
     response_bytes_max: usize,
+    /// Whether what passes is what is to be kept. HTTP/2's frames are not: only their times count.
+    is_plain: bool,
+    /// Something was written since the tape was rewound.
+    wrote: bool,
     buffers: Arc<Buffers>,
 }
 
 impl Tape {
-    fn new(buffers: Arc<Buffers>) -> Self {
+    fn new(buffers: Arc<Buffers>, is_plain: bool) -> Self {
         Self {
+            is_plain,
+            wrote: false,
             request: Vec::new(),
             response: Vec::new(),
             sent: None,
@@ -66,7 +72,7 @@ impl Tape {
 
     /// What is on the tape, which is empty from here on.
     pub fn take(&mut self) -> Self {
-        let empty = Self::new(self.buffers.clone());
+        let empty = Self::new(self.buffers.clone(), self.is_plain);
         std::mem::replace(self, empty)
     }
 
@@ -75,7 +81,8 @@ impl Tape {
         self.buffers.freeze(std::mem::take(&mut self.response))
     }
 
-    fn hear(&mut self, bytes: &[u8], now: Millis) {
+    /// Keeps bytes of the response.
+    pub fn hear(&mut self, bytes: &[u8], now: Millis) {
         if bytes.is_empty() {
             return;
         }
@@ -108,9 +115,26 @@ impl Tape {
         self.overflowed
     }
 
-    /// A GET ends with its header block, and an empty line cannot stand inside one.
+    /// A GET ends with its header block, and an empty line cannot stand inside one. A form's answer is
+    /// written at once with its header block.
     fn is_request_complete(&self) -> bool {
-        self.request.ends_with(b"\r\n\r\n")
+        match self.is_plain {
+            true => memchr::memmem::find(&self.request, b"\r\n\r\n").is_some(),
+            false => self.wrote,
+        }
+    }
+
+    fn passed_in(&mut self, bytes: &[u8], now: Millis) {
+        if self.is_plain {
+            self.hear(bytes, now);
+        }
+    }
+
+    fn passed_out(&mut self, bytes: &[u8]) {
+        self.wrote = true;
+        if self.is_plain {
+            self.request.extend_from_slice(bytes);
+        }
     }
 }
 
@@ -120,8 +144,9 @@ pub(super) struct SharedTape(Arc<Mutex<Tape>>);
 
 impl SharedTape {
     /// An empty tape, which takes its memory from `buffers`.
-    pub fn new(buffers: Arc<Buffers>) -> Self {
-        Self(Arc::new(Mutex::new(Tape::new(buffers))))
+    pub fn new(buffers: Arc<Buffers>, protocol: Protocol) -> Self {
+        let is_plain = protocol == Protocol::Http1;
+        Self(Arc::new(Mutex::new(Tape::new(buffers, is_plain))))
     }
 
     /// The tape. Both holders live in one task, so this never waits.
@@ -161,7 +186,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tee<S> {
                 self.tape.lock().abrupt = true;
             }
             Err(error) => return Poll::Ready(Err(error)),
-            Ok(()) => self.tape.lock().hear(&buffer.filled()[before..], self.clock.now()),
+            Ok(()) => self.tape.lock().passed_in(&buffer.filled()[before..], self.clock.now()),
         }
         Poll::Ready(Ok(()))
     }
@@ -174,7 +199,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Tee<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
-        self.tape.lock().request.extend_from_slice(&bytes[..written]);
+        self.tape.lock().passed_out(&bytes[..written]);
         Poll::Ready(Ok(written))
     }
 
@@ -200,7 +225,7 @@ mod tests {
     use super::*;
 
     fn tee_of<S>(stream: S, head_bytes_max: usize) -> (Tee<S>, SharedTape) {
-        let tape = SharedTape::new(Buffers::new(&Limits::default()));
+        let tape = SharedTape::new(Buffers::new(&Limits::default()), Protocol::Http1);
         tape.lock().rewind(head_bytes_max, 1_000);
         (Tee::new(stream, tape.clone(), Clock::start()), tape)
     }
@@ -233,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_tape_does_not_double_past_its_limit() {
-        let mut tape = Tape::new(Buffers::new(&Limits::default()));
+        let mut tape = Tape::new(Buffers::new(&Limits::default()), true);
         tape.rewind(0, 50_000);
         for _ in 0..50 {
             tape.hear(&[0; 1_000], Millis(1));

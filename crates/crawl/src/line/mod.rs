@@ -22,6 +22,7 @@ use crate::error::Result;
 use crate::fetch::{BoxFuture, Fetch, Fetched, Guard, gunzip};
 use crate::frontier::sieve::Recent;
 use crate::frontier::{Errand, Frontier, Lease, SharedFrontier};
+use crate::login::{Door, Logins};
 use crate::places::Meter;
 use crate::robots::{Answer, Permit, RobotsCache};
 use crate::rules::SharedRules;
@@ -41,6 +42,8 @@ pub struct Line {
     pub rules: SharedRules,
     /// What need not be offered again.
     pub recent: Arc<Recent>,
+    /// Hosts that want to know who asks.
+    pub logins: Logins,
     /// The only maker of permits.
     pub robots: RobotsCache,
     /// Which addresses may be reached.
@@ -67,6 +70,16 @@ pub struct Line {
     pub limits: Arc<Limits>,
     /// Time.
     pub clock: Clock,
+}
+
+/// What a host says at its door.
+pub enum Entry {
+    /// Come in.
+    Open(Permit),
+    /// First this step of the login.
+    Login(Permit),
+    /// The login has failed, because of this.
+    Shut(Lease, String),
 }
 
 /// What reading an answer gave.
@@ -123,6 +136,20 @@ impl Line {
         self.robots.answer(lease, address, self.clock.now(), stored)
     }
 
+    /// Whether the host lets us in, or wants a login first.
+    pub fn knock(&self, permit: Permit) -> Entry {
+        match self.logins.door(permit.url()) {
+            Door::Open => Entry::Open(permit),
+            Door::Shut(why) => Entry::Shut(permit.into_lease(), why),
+            Door::First(url, form) => {
+                match self.guard.check(url.host(), url.port(), permit.address()) {
+                    Ok(()) => Entry::Login(permit.for_login(url, form)),
+                    Err(why) => Entry::Shut(permit.into_lease(), why),
+                }
+            }
+        }
+    }
+
     /// Step 7.
     pub async fn fetch(&self, permit: &Permit) -> Result<Fetched, Failure> {
         let host = permit.lease().host();
@@ -135,6 +162,17 @@ impl Line {
         let answer = self.fetcher.fetch(permit, &sent).await;
         self.meter.count(&answer);
         answer
+    }
+
+    /// Whether the server asked who we are, and the next request will say so.
+    pub fn answers_challenge(&self, lease: &Lease, fetched: &Fetched) -> bool {
+        fetched.ask_again && self.may_try_again(lease)
+    }
+
+    /// Whether the host no longer knows us, though we had logged in.
+    pub fn has_lost_session(&self, lease: &Lease, fetched: &Fetched) -> bool {
+        let lost = || self.logins.lost(lease.url(), &outcome_of(lease.url(), fetched));
+        !self.logins.is_empty() && lost() && self.may_try_again(lease)
     }
 
     /// Whether an answer is one to wait and ask again for, and why.

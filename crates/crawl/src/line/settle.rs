@@ -110,6 +110,34 @@ impl Line {
         self.settle(lease, settlement, None).await
     }
 
+    /// The answer was about us, not about the URL: ask once more, now that we know better.
+    pub async fn ask_again(&self, lease: Lease, fetched: &Fetched) -> Result<()> {
+        let settlement = Settlement {
+            end: end_of(fetched),
+            ..Settlement::unused(fetched.ended, Fate::Again(fetched.ended))
+        };
+        self.settle(lease, settlement, None).await
+    }
+
+    /// The end of one step of a login. The URL that waits for it goes back to its place.
+    pub async fn settle_login(
+        &self,
+        permit: Permit,
+        answer: Result<Fetched, Failure>,
+    ) -> Result<()> {
+        let settlement = match &answer {
+            Ok(fetched) => {
+                self.logins.hear(permit.url(), fetched);
+                Settlement { end: end_of(fetched), ..Settlement::unused(fetched.ended, Fate::Back) }
+            }
+            Err(failure) => Settlement {
+                end: End::Failed { class: failure.class, retry_after_ms: None },
+                ..Settlement::unused(self.clock.end(), Fate::Back)
+            },
+        };
+        self.settle(permit.into_lease(), settlement, None).await
+    }
+
     /// The end of a request for a robots.txt.
     pub async fn settle_robots(
         &self,

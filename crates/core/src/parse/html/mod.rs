@@ -5,6 +5,7 @@
 //! drawings or form fields.
 
 mod foreign;
+mod form;
 mod link;
 mod name;
 mod packed;
@@ -26,6 +27,8 @@ use super::prose::{self, Prose};
 use super::sniff::Kind;
 use crate::{Limits, Via};
 use link::Finder;
+
+pub use form::{Form, forms};
 
 pub(super) use foreign::Namespace;
 pub(super) use name::{Attr, Tag};

@@ -144,7 +144,7 @@ async fn types_that_nobody_asked_for_are_not_read() {
     const VIDEO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n";
     let server = endless(VIDEO, &[0; 1_000]).await;
     let plan = FetchPlan { accept: vec!["audio/*".to_owned()], ..FetchPlan::default() };
-    let fetcher = HttpFetch::new(plan, Limits::default(), Clock::start()).unwrap();
+    let fetcher = HttpFetch::new(plan, None, Limits::default(), Clock::start()).unwrap();
     let fetched = get(&fetcher, server).await.unwrap();
     assert_eq!(fetched.truncated, Some(Truncated::Unwanted));
     assert_eq!((fetched.raw.as_ref(), fetched.payload.len()), (VIDEO, 0));

@@ -5,6 +5,8 @@
 mod body;
 mod connection;
 mod head;
+mod http2;
+mod proxy;
 mod server;
 mod tls;
 
@@ -22,7 +24,7 @@ use crate::robots::Permit;
 
 /// A fetcher with these limits and nothing else out of the ordinary.
 fn fetcher(limits: Limits) -> HttpFetch {
-    HttpFetch::new(FetchPlan::default(), limits, Clock::start()).unwrap()
+    HttpFetch::new(FetchPlan::default(), None, limits, Clock::start()).unwrap()
 }
 
 fn permit(server: SocketAddr, path: &str) -> Permit {

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
@@ -14,34 +15,51 @@ use super::*;
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const UNTIL_CLOSE: &[u8] = b"HTTP/1.1 200 OK\r\n\r\nok";
 
-struct Site {
-    address: SocketAddr,
-    pem: tempfile::NamedTempFile,
+/// A server that speaks TLS.
+pub struct Spoken {
+    pub address: SocketAddr,
+    pub pem: tempfile::NamedTempFile,
+    /// Connections so far.
+    pub accepted: Arc<AtomicUsize>,
 }
 
 /// How a server ends a TLS connection.
 #[derive(Clone, Copy)]
-enum Farewell {
+pub enum Farewell {
     Said,
     Left,
 }
 
-/// A server whose certificate is for `name`, which answers with `bytes` and hangs up.
-async fn site(name: &str, bytes: &'static [u8], farewell: Farewell) -> Site {
+/// A certificate for `name`, ready to be used with these protocols, and as a file.
+pub fn acceptor(name: &str, protocols: &[&[u8]]) -> (TlsAcceptor, tempfile::NamedTempFile) {
     let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+    acceptor_of(&made.cert, &made.signing_key, protocols)
+}
+
+/// The same for a certificate that is made already.
+fn acceptor_of(
+    cert: &rcgen::Certificate,
+    key: &rcgen::KeyPair,
+    protocols: &[&[u8]],
+) -> (TlsAcceptor, tempfile::NamedTempFile) {
     let mut pem = tempfile::NamedTempFile::new().unwrap();
-    pem.write_all(made.cert.pem().as_bytes()).unwrap();
+    pem.write_all(cert.pem().as_bytes()).unwrap();
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
-        .with_single_cert(vec![made.cert.der().clone()], key)
+        .with_single_cert(vec![cert.der().clone()], key)
         .unwrap();
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    let acceptor = TlsAcceptor::from(Arc::new(config));
-    let (address, _) = start(move |_, stream| {
+    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+    (TlsAcceptor::from(Arc::new(config)), pem)
+}
+
+/// A server whose certificate is for `name`, which answers with `bytes` and hangs up.
+pub async fn site(name: &str, bytes: &'static [u8], farewell: Farewell) -> Spoken {
+    let (acceptor, pem) = acceptor(name, &[b"h2", b"http/1.1"]);
+    let (address, accepted) = start(move |_, stream| {
         let acceptor = acceptor.clone();
         async move {
             let Ok(mut stream) = acceptor.accept(stream).await else {
@@ -60,30 +78,31 @@ async fn site(name: &str, bytes: &'static [u8], farewell: Farewell) -> Site {
         }
     })
     .await;
-    Site { address, pem }
+    Spoken { address, pem, accepted }
 }
 
-fn permit_for(host: &str, site: &Site) -> Permit {
-    let url = format!("https://{host}:{}/", site.address.port());
-    Permit::for_test(CrawlUrl::from_canonical(&url).unwrap(), site.address.ip())
+pub fn permit_for(host: &str, address: SocketAddr) -> Permit {
+    let url = format!("https://{host}:{}/", address.port());
+    Permit::for_test(CrawlUrl::from_canonical(&url).unwrap(), address.ip())
 }
 
-fn trusting(site: &Site) -> FetchPlan {
-    FetchPlan { ca_file: Some(site.pem.path().to_owned()), ..FetchPlan::default() }
+pub fn trusting(pem: &tempfile::NamedTempFile) -> FetchPlan {
+    FetchPlan { ca_file: Some(pem.path().to_owned()), ..FetchPlan::default() }
 }
 
 async fn get_with(plan: FetchPlan, permit: &Permit) -> Result<Fetched, Failure> {
-    let fetcher = HttpFetch::new(plan, Limits::default(), Clock::start()).unwrap();
+    let fetcher = HttpFetch::new(plan, None, Limits::default(), Clock::start()).unwrap();
     fetcher.fetch(permit, &|_| {}).await
 }
 
 #[tokio::test]
 async fn plain_bytes_are_archived_from_an_encrypted_connection_that_is_used_again() {
     let site = site("site.example", OK, Farewell::Said).await;
-    let fetcher = HttpFetch::new(trusting(&site), Limits::default(), Clock::start()).unwrap();
+    let fetcher =
+        HttpFetch::new(trusting(&site.pem), None, Limits::default(), Clock::start()).unwrap();
     for _ in 0..2 {
         let calls = Calls::default();
-        let permit = permit_for("site.example", &site);
+        let permit = permit_for("site.example", site.address);
         let fetched = fetcher.fetch(&permit, &|at| calls.add(at)).await.unwrap();
         assert_eq!(fetched.raw.as_ref(), OK);
         assert!(fetched.request.starts_with(b"GET / HTTP/1.1\r\nHost: site.example:"));
@@ -95,7 +114,8 @@ async fn plain_bytes_are_archived_from_an_encrypted_connection_that_is_used_agai
 #[tokio::test]
 async fn an_address_can_have_a_certificate() {
     let site = site("127.0.0.1", OK, Farewell::Said).await;
-    let fetched = get_with(trusting(&site), &permit_for("127.0.0.1", &site)).await.unwrap();
+    let fetched =
+        get_with(trusting(&site.pem), &permit_for("127.0.0.1", site.address)).await.unwrap();
     assert_eq!(fetched.status, 200);
 }
 
@@ -105,12 +125,12 @@ async fn certificates_that_prove_nothing_are_refused_unless_the_plan_says_otherw
     #[rustfmt::skip]
     let rows = [
         (FetchPlan::default(), "site.example", Some("not trusted")),
-        (trusting(&site), "other.example", Some("another name")),
-        (trusting(&site), "site.example", None),
+        (trusting(&site.pem), "other.example", Some("another name")),
+        (trusting(&site.pem), "site.example", None),
         (FetchPlan { insecure: true, ..FetchPlan::default() }, "other.example", None),
     ];
     for (plan, host, refusal) in rows {
-        match (get_with(plan, &permit_for(host, &site)).await, refusal) {
+        match (get_with(plan, &permit_for(host, site.address)).await, refusal) {
             (Ok(fetched), None) => assert_eq!(fetched.status, 200),
             (Err(failure), Some(words)) => {
                 assert_eq!(failure.class, FailureClass::Tls);
@@ -125,7 +145,8 @@ async fn certificates_that_prove_nothing_are_refused_unless_the_plan_says_otherw
 async fn a_hang_up_without_farewell_ends_a_body_of_unknown_length_with_a_note() {
     for (farewell, notes) in [(Farewell::Said, 0), (Farewell::Left, 1)] {
         let site = site("site.example", UNTIL_CLOSE, farewell).await;
-        let fetched = get_with(trusting(&site), &permit_for("site.example", &site)).await.unwrap();
+        let fetched =
+            get_with(trusting(&site.pem), &permit_for("site.example", site.address)).await.unwrap();
         assert_eq!((fetched.raw.as_ref(), fetched.truncated), (UNTIL_CLOSE, None));
         assert_eq!(fetched.notes.len(), notes, "{:?}", fetched.notes);
     }
@@ -164,7 +185,31 @@ fn a_certificate_file_that_holds_none_is_named() {
     let missing = empty.path().with_extension("missing");
     for path in [empty.path(), &missing] {
         let plan = FetchPlan { ca_file: Some(path.to_owned()), ..FetchPlan::default() };
-        let error = HttpFetch::new(plan, Limits::default(), Clock::start()).err().unwrap();
+        let error = HttpFetch::new(plan, None, Limits::default(), Clock::start()).err().unwrap();
         assert!(error.to_string().contains(&*path.to_string_lossy()), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_certificate_that_signed_itself_as_an_authority_is_trusted_when_it_is_named() {
+    let mut asked = rcgen::CertificateParams::new(["h.example".to_owned()]).unwrap();
+    asked.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let key = rcgen::KeyPair::generate().unwrap();
+    let made = asked.self_signed(&key).unwrap();
+    let (acceptor, pem) = acceptor_of(&made, &key, &[]);
+    let (address, _) = start(move |_, stream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let Ok(mut stream) = acceptor.accept(stream).await else { return };
+            read_request(&mut stream).await;
+            let _ = stream.write_all(OK).await;
+        }
+    })
+    .await;
+    let named = get_with(trusting(&pem), &permit_for("h.example", address)).await;
+    assert_eq!(named.unwrap().payload, "ok");
+    let other_name = get_with(trusting(&pem), &permit_for("other.example", address)).await;
+    assert!(other_name.unwrap_err().detail.contains("another name"));
+    let unnamed = get_with(FetchPlan::default(), &permit_for("h.example", address)).await;
+    assert_eq!(unnamed.unwrap_err().class, FailureClass::Tls);
 }
