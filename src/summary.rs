@@ -122,12 +122,20 @@ impl Report<'_> {
         denied.into_iter().chain(reserved).chain(links).collect::<Vec<_>>().join("; ")
     }
 
+    /// Hosts, or files alone: their lanes are no hosts to anybody but the frontier.
+    fn whence(&self) -> String {
+        match self.config.seeds.all().all(CrawlUrl::is_file) {
+            true => "files of this machine".to_owned(),
+            false => human::counted(self.summary.hosts, "host", "hosts"),
+        }
+    }
+
     fn received(&self) -> String {
         let summary = self.summary;
         let mut text = format!(
             "{} from {} in {}",
             human::bytes(summary.bytes),
-            human::counted(summary.hosts, "host", "hosts"),
+            self.whence(),
             human::time(summary.active_ms),
         );
         if summary.retries > 0 {

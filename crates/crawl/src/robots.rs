@@ -331,7 +331,9 @@ impl RobotsCache {
         let target = fetched
             .header("location")
             .and_then(|text| url::resolve(text, Some(&asked.to_url()), None).ok())
-            .and_then(|target| url::canonicalise(target, &UrlRules::default()).ok());
+            .and_then(|target| url::canonicalise(target, &UrlRules::default()).ok())
+            // No filter is asked about an errand, and no server may lead us to our own files.
+            .filter(|target| !target.is_file());
         match target {
             Some(target) => Reading::Elsewhere(target),
             None => absent("redirected to no usable URL".to_owned()),

@@ -205,6 +205,7 @@ impl FileFetch {
             ended: self.clock.end(),
             truncated: None,
             facts: Vec::new(),
+            ask_again: false,
             notes: Vec::new(),
             reservation: Reservation::default(),
         }
