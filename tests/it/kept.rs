@@ -83,6 +83,17 @@ impl Kept {
         self.records.iter().map(|(_, record)| record).filter(|record| is_lookup(record)).collect()
     }
 
+    /// URLs in the list of pages.
+    pub fn page_urls(&self) -> Vec<String> {
+        texts(&self.pages, "url")
+    }
+
+    /// All that the archive's records hold, as one text.
+    pub fn archive_text(&self) -> String {
+        let blocks = self.records.iter().map(|(_, record)| String::from_utf8_lossy(&record.block));
+        blocks.collect::<Vec<_>>().join("\n")
+    }
+
     fn answers(&self) -> impl Iterator<Item = &(String, Record)> {
         let records = self.records.iter().filter(|(_, record)| !is_lookup(record));
         records.filter(|(_, record)| matches!(record.kind(), "response" | "revisit"))
@@ -149,6 +160,14 @@ impl Kept {
 /// Whether a URL is that of a robots.txt, which is asked for by need and not as part of the crawl.
 pub fn is_robots(url: &str) -> bool {
     url.rsplit('/').next().is_some_and(|name| name.starts_with("robots") && name.ends_with(".txt"))
+}
+
+/// Everything that the crawl log says to a person about a URL.
+pub fn story(line: &Value) -> String {
+    let part = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+    let notes = line["notes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let notes: Vec<&str> = notes.iter().filter_map(Value::as_str).collect();
+    format!("{}{}: {}", part("reason"), part("truncated"), notes.join("; "))
 }
 
 /// A text of a JSON object.

@@ -6,10 +6,13 @@
 
 mod access;
 mod archive;
+mod chaos;
 mod coverage;
 mod durability;
 mod explain;
 mod hand;
+mod hostile;
+mod http2_hostile;
 mod kept;
 mod larm;
 mod library;
@@ -17,7 +20,10 @@ mod limits;
 mod politeness;
 mod resume;
 mod safety;
+mod secure;
 mod seeds;
+mod signals;
 mod tidy;
 mod trouble;
+mod walls;
 mod world;

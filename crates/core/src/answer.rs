@@ -52,6 +52,16 @@ impl Truncated {
             Self::Unwanted => "unspecified",
         }
     }
+
+    /// The same for people.
+    pub fn note(self) -> &'static str {
+        match self {
+            Self::Length => "the body is longer than the limit; the rest was left out",
+            Self::Time => "the body came too slowly; the rest was left out",
+            Self::Disconnect => "the body broke off before its end",
+            Self::Unwanted => "the body was not read: not a type that was asked for",
+        }
+    }
 }
 
 /// What name servers said about a host's addresses: part of what was seen, and so of the archive.

@@ -54,6 +54,7 @@ impl Evidence {
             | Class::Unavailable
             | Class::ServerError
             | Class::RobotsUnreachable
+            | Class::BotWall
             | Class::Elsewhere => Self::Life,
             Class::ForbiddenAddress | Class::CrawlDelayTooLong | Class::Login | Class::NoFiles => {
                 return None;

@@ -151,6 +151,8 @@ pub enum FailureClass {
     Offline,
     /// Another address of the host took the connection; the URL waits for its turn there.
     Elsewhere,
+    /// A page that asks for a browser, or for a person, stands before the one that was asked for.
+    BotWall,
 }
 
 /// Whom a failure is held against.
@@ -181,7 +183,7 @@ pub struct RetryRule {
 
 impl FailureClass {
     /// All classes, in the order of the table in the manual.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Dns,
         Self::ForbiddenAddress,
         Self::Refused,
@@ -203,6 +205,7 @@ impl FailureClass {
         Self::NameServers,
         Self::Offline,
         Self::Elsewhere,
+        Self::BotWall,
     ];
 
     /// The retry table. Refused connections get their three chances within 30 seconds, other host
@@ -228,6 +231,7 @@ impl FailureClass {
             Self::NameServers => (Blame::Host, 5_000, 5),
             Self::Login => (Blame::HostForGood, 0, 1),
             Self::NoFiles | Self::Offline | Self::Elsewhere => (Blame::Nobody, 0, 1),
+            Self::BotWall => (Blame::Host, 60_000, 5),
         };
         RetryRule { blame, first_delay_ms, growth }
     }
@@ -256,7 +260,8 @@ impl FailureClass {
             | Self::CrawlDelayTooLong
             | Self::NoFiles
             | Self::Offline
-            | Self::Elsewhere => false,
+            | Self::Elsewhere
+            | Self::BotWall => false,
         }
     }
 
@@ -291,6 +296,7 @@ impl FailureClass {
             Self::NameServers => "name-servers",
             Self::Offline => "offline",
             Self::Elsewhere => "elsewhere",
+            Self::BotWall => "bot-wall",
         }
     }
 }

@@ -25,13 +25,14 @@ use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedF
 use crate::handle::{Handle, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
-use crate::line::{Line, PageHandler};
+use crate::line::{Line, PageHandler, Troubles};
 use crate::login::Logins;
 use crate::network::Network;
 use crate::places::{Meter, Places};
 use crate::plan::Plan;
 use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
+use crate::soft::SoftHosts;
 use crate::store::summary::State;
 use crate::store::{
     Chain, CrawlLogSink, LinksSink, PagesSink, Sink, StorePlan, Summary, Visit, WarcSink,
@@ -260,10 +261,16 @@ impl Assembly {
             rules: shared.rules.clone(),
             recent,
             logins: Logins::new(&plan.logins, cookies, &plan.limits)?,
-            robots: RobotsCache::new(&plan.agent, plan.obey_robots, self.limits.clone()),
+            robots: RobotsCache::new(
+                &plan.agent,
+                plan.obey_robots,
+                plan.signals,
+                self.limits.clone(),
+            ),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve)
                 .behind(plan.fetch.proxies.clone()),
             resolver,
+            troubles: Troubles::new(self.limits.host_reasons_max),
             fetcher,
             network: shared.network.clone(),
             encoders: chain.encoders(),
@@ -274,6 +281,9 @@ impl Assembly {
             reads_text: chain.reads_text() || self.crawl.handler.is_some(),
             agent: plan.agent.clone(),
             obey: plan.obey_robots,
+            respect: plan.signals.respect,
+            soft: SoftHosts::new(&self.limits),
+            probe: plan.probe,
             limits: self.limits.clone(),
             clock: self.clock,
         }))

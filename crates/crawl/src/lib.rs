@@ -38,12 +38,13 @@ pub mod plan;
 mod report;
 pub mod robots;
 pub mod rules;
+mod soft;
 pub mod store;
 mod writer;
 
 pub use crawl::{Crawl, Running};
 pub use error::{Error, Result};
 pub use handle::{Handle, Phase, Status};
-pub use plan::{Keep, Plan, Selection};
+pub use plan::{Keep, Plan, Selection, SignalPlan};
 pub use report::summarise;
 pub use store::{Sink, Summary, Visit};

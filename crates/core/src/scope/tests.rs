@@ -96,7 +96,7 @@ fn every_filter_has_its_name_from_the_configuration() {
     let written: Vec<String> =
         written.map(|spec| spec["filter"].as_str().unwrap().to_owned()).collect();
     assert_eq!(filters.names().collect::<Vec<_>>(), written);
-    assert_eq!(written.len(), 12);
+    assert_eq!(written.len(), 13);
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn specs_are_read_as_they_are_written() {
         assert_eq!(serde_json::from_str::<FilterSpec>(&text).unwrap(), spec, "{text}");
     }
     let rows = [
-        (r#"{"filter":"known-paths"}"#, default_specs()[10].clone()),
-        (r#"{"filter":"traps"}"#, default_specs()[9].clone()),
+        (r#"{"filter":"known-paths"}"#, default_specs()[11].clone()),
+        (r#"{"filter":"traps"}"#, default_specs()[10].clone()),
         (
             r#"{"filter":"known-paths","lists":["actions"],"extra":["x"]}"#,
             FilterSpec::KnownPaths { lists: vec![KnownList::Actions], extra: vec!["x".to_owned()] },

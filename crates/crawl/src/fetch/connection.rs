@@ -72,7 +72,7 @@ impl Connection {
                 opened.map(|(requests, traffic)| Speaker::Http1(Http1 { requests, traffic }))
             }
         };
-        let speaker = speaker.map_err(|error| failure::answering(&error))?;
+        let speaker = speaker.map_err(|error| failure::answering(&error, b"", limits))?;
         Ok(Box::new(Self { speaker, ended: false, tape, facts }))
     }
 

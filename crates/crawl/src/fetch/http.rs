@@ -279,14 +279,20 @@ impl HttpFetch {
 
     fn unanswered(&self, tape: &Tape, error: &hyper::Error) -> Unanswered {
         let protocol = |detail: String| Failure::new(FailureClass::Protocol, detail);
-        let failure = if tape.overflowed {
+        let failure = if tape.overflowed && !tape.is_plain() {
+            protocol("frames of HTTP/2 without end, and no answer among them".to_owned())
+        } else if tape.overflowed {
             protocol(format!("header block longer than {} bytes", self.limits.header_bytes_max))
         } else if tape.sent.is_none() && !tape.response.is_empty() {
             protocol("the server spoke before it was asked".to_owned())
         } else {
-            failure::answering(error)
+            failure::answering(error, &tape.response, &self.limits)
         };
-        let connection_was_dead = tape.response.is_empty() || tape.sent.is_none();
+        let unseen = match tape.is_plain() {
+            true => tape.response.is_empty(),
+            false => failure::is_unseen(error) && !tape.overflowed,
+        };
+        let connection_was_dead = unseen || tape.sent.is_none();
         Unanswered { failure, connection_was_dead }
     }
 

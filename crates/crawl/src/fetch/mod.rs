@@ -11,6 +11,7 @@
 mod access;
 mod archived;
 mod auth;
+mod blunder;
 mod body;
 mod budget;
 mod buffer;
@@ -23,6 +24,8 @@ mod eyeballs;
 mod failure;
 mod fetched;
 mod frame;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod guard;
 mod http;
 mod http2;
@@ -31,6 +34,7 @@ mod pool;
 mod proxy;
 mod request;
 mod retry_after;
+mod sign;
 mod tee;
 #[cfg(test)]
 mod tests;
@@ -55,6 +59,7 @@ pub use guard::{Cidr, Guard};
 pub use plan::FetchPlan;
 pub use proxy::{Bypass, ProxiedResolver, Proxy, ProxyPlan};
 pub use retry_after::retry_after_ms;
+pub use sign::{SignKey, SignPlan};
 
 /// A future behind a seam.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

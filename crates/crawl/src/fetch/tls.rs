@@ -8,11 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{
     CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
 };
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use tokio_rustls::TlsConnector;
 
@@ -56,33 +58,93 @@ fn config(plan: &FetchPlan) -> Result<ClientConfig> {
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(AnyCertificate::new(&provider)))
     } else {
-        config.with_root_certificates(roots(plan.ca_file.as_deref())?)
+        let named = plan.ca_file.as_deref().map(read_file).transpose()?.unwrap_or_default();
+        let roots = Arc::new(roots(&named, plan.ca_file.as_deref())?);
+        let usual = WebPkiServerVerifier::builder_with_provider(roots, provider).build();
+        let usual = usual.map_err(|error| Error::Plan(format!("TLS cannot be set up: {error}")))?;
+        config.dangerous().with_custom_certificate_verifier(Arc::new(OrNamed { usual, named }))
     }
     .with_no_client_auth();
     Ok(config)
 }
 
-fn roots(ca_file: Option<&Path>) -> Result<RootCertStore> {
+fn roots(named: &[CertificateDer<'static>], path: Option<&Path>) -> Result<RootCertStore> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     // The system's own authorities are a courtesy: a machine without any, or with a broken one, still
     // reaches the public web.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if let Some(path) = ca_file {
-        add_file(&mut roots, path)?;
+    for certificate in named {
+        roots.add(certificate.clone()).map_err(|error| unusable(path, error.to_string()))?;
     }
     Ok(roots)
 }
 
-fn add_file(roots: &mut RootCertStore, path: &Path) -> Result<()> {
+fn read_file(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let pem = std::fs::read(path).map_err(Error::io(path))?;
-    let unusable = |why: String| Error::Plan(format!("{}: {why}", path.display()));
-    let mut found = 0;
-    for certificate in CertificateDer::pem_slice_iter(&pem) {
-        let certificate = certificate.map_err(|error| unusable(format!("not PEM: {error}")))?;
-        roots.add(certificate).map_err(|error| unusable(error.to_string()))?;
-        found += 1;
+    let found = CertificateDer::pem_slice_iter(&pem).collect::<std::result::Result<Vec<_>, _>>();
+    let found = found.map_err(|error| unusable(Some(path), format!("not PEM: {error}")))?;
+    if found.is_empty() {
+        return Err(unusable(Some(path), "holds no certificate".to_owned()));
     }
-    if found == 0 { Err(unusable("holds no certificate".to_owned())) } else { Ok(()) }
+    Ok(found)
+}
+
+fn unusable(path: Option<&Path>, why: String) -> Error {
+    Error::Plan(format!("{}: {why}", path.unwrap_or(Path::new("--ca-file")).display()))
+}
+
+/// The usual trust, and trust in servers whose own certificate the user has named. Such a one has often
+/// signed itself as an authority, which the usual way refuses for a server.
+#[derive(Debug)]
+struct OrNamed {
+    usual: Arc<WebPkiServerVerifier>,
+    named: Vec<CertificateDer<'static>>,
+}
+
+impl ServerCertVerifier for OrNamed {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        use rustls::CertificateError::{Other, UnknownIssuer};
+        let usual = self.usual.verify_server_cert(certificate, intermediates, name, ocsp, now);
+        match usual {
+            // Whatever else is wrong with it, such as its date, is wrong with a named one, too.
+            Err(rustls::Error::InvalidCertificate(Other(_) | UnknownIssuer))
+                if self.named.contains(certificate) =>
+            {
+                verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            usual => usual,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.usual.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.usual.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.usual.supported_verify_schemes()
+    }
 }
 
 /// Takes any certificate, whoever signed it, for any name, at any time. The handshake's signature is

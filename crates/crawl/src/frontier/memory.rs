@@ -251,6 +251,11 @@ impl MemoryFrontier {
     fn learn(&mut self, learnt: Learnt, at: Millis) {
         let (pace, limits) = (self.pace, self.limits.clone());
         let origin = match &learnt {
+            Learnt::Reservations(row) | Learnt::Probed(row) => {
+                self.totals.probes += u64::from(matches!(learnt, Learnt::Probed(_)));
+                self.robots.insert(row.origin.to_string(), row.clone());
+                return;
+            }
             Learnt::Rules { row, .. } => row.origin.clone(),
             Learnt::Elsewhere { origin } | Learnt::Unreachable { origin, .. } => origin.clone(),
         };
@@ -269,7 +274,7 @@ impl MemoryFrontier {
                 self.totals.robots += 1;
                 self.robots.insert(row.origin.to_string(), row);
             }
-            Learnt::Elsewhere { .. } => {}
+            Learnt::Elsewhere { .. } | Learnt::Reservations(_) | Learnt::Probed(_) => {}
             Learnt::Unreachable { retry_after_ms, .. } => {
                 let end = End::Failed { class: FailureClass::RobotsUnreachable, retry_after_ms };
                 if let Health::GivenUp(class) = origin.health.end(end, at, &pace, &limits) {

@@ -45,9 +45,10 @@ use larm_core::{Failure, Millis};
 pub use disk::{Checkpoint, DiskFrontier, Opened, Sealed, Written};
 pub use host::host_key;
 pub use item::{Errand, Item, Place};
+pub use keyed::KeyMap;
 pub use lease::{Lease, Turn};
 pub use record::{Fate, Learnt};
-pub use row::{PageRow, RobotsRow, RobotsRules, Totals};
+pub use row::{PageRow, RobotsRow, RobotsRules, SIGNALS, SOFT_404, Totals};
 pub use shared::SharedFrontier;
 pub use status::{FrontierStatus, HostList, HostStatus, Standing, Until};
 
@@ -212,7 +213,7 @@ pub trait Frontier: Send {
     /// The first page that had this body.
     fn original(&self, digest: &BodyDigest) -> Result<Option<SameAs>>;
 
-    /// The robots.txt of an origin.
+    /// The robots.txt of an origin, or what was answered to another question of the crawl's own.
     fn robots(&self, origin: &str) -> Result<Option<RobotsRow>>;
 
     /// Counts of the whole crawl.

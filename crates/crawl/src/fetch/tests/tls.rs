@@ -33,15 +33,24 @@ pub enum Farewell {
 /// A certificate for `name`, ready to be used with these protocols, and as a file.
 pub fn acceptor(name: &str, protocols: &[&[u8]]) -> (TlsAcceptor, tempfile::NamedTempFile) {
     let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+    acceptor_of(&made.cert, &made.signing_key, protocols)
+}
+
+/// The same for a certificate that is made already.
+fn acceptor_of(
+    cert: &rcgen::Certificate,
+    key: &rcgen::KeyPair,
+    protocols: &[&[u8]],
+) -> (TlsAcceptor, tempfile::NamedTempFile) {
     let mut pem = tempfile::NamedTempFile::new().unwrap();
-    pem.write_all(made.cert.pem().as_bytes()).unwrap();
+    pem.write_all(cert.pem().as_bytes()).unwrap();
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
-        .with_single_cert(vec![made.cert.der().clone()], key)
+        .with_single_cert(vec![cert.der().clone()], key)
         .unwrap();
     config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
     (TlsAcceptor::from(Arc::new(config)), pem)
@@ -179,4 +188,28 @@ fn a_certificate_file_that_holds_none_is_named() {
         let error = HttpFetch::new(plan, None, Limits::default(), Clock::start()).err().unwrap();
         assert!(error.to_string().contains(&*path.to_string_lossy()), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_certificate_that_signed_itself_as_an_authority_is_trusted_when_it_is_named() {
+    let mut asked = rcgen::CertificateParams::new(["h.example".to_owned()]).unwrap();
+    asked.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let key = rcgen::KeyPair::generate().unwrap();
+    let made = asked.self_signed(&key).unwrap();
+    let (acceptor, pem) = acceptor_of(&made, &key, &[]);
+    let (address, _) = start(move |_, stream| {
+        let acceptor = acceptor.clone();
+        async move {
+            let Ok(mut stream) = acceptor.accept(stream).await else { return };
+            read_request(&mut stream).await;
+            let _ = stream.write_all(OK).await;
+        }
+    })
+    .await;
+    let named = get_with(trusting(&pem), &permit_for("h.example", address)).await;
+    assert_eq!(named.unwrap().payload, "ok");
+    let other_name = get_with(trusting(&pem), &permit_for("other.example", address)).await;
+    assert!(other_name.unwrap_err().detail.contains("another name"));
+    let unnamed = get_with(FetchPlan::default(), &permit_for("h.example", address)).await;
+    assert_eq!(unnamed.unwrap_err().class, FailureClass::Tls);
 }
