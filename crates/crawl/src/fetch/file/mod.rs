@@ -190,7 +190,6 @@ impl FileFetch {
 
     fn answered(&self, status: u16, headers: HeaderMap, body: Bytes, started: Millis) -> Fetched {
         Fetched {
-            ask_again: false,
             status,
             headers,
             request: Vec::new(),
