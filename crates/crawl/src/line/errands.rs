@@ -89,7 +89,7 @@ impl Line {
         let Some(page) = read.page.as_ref().filter(|page| is_page && is_html(page)) else {
             return Ok(());
         };
-        if !self.probe {
+        if !self.probe || lease.url().is_file() {
             return Ok(());
         }
         let look = || {
