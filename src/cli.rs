@@ -50,6 +50,9 @@ pub enum Command {
     /// What larm makes of a URL, a robots.txt or a page
     #[command(subcommand)]
     Inspect(Inspect),
+    /// A key to sign requests with, and what to publish of it
+    #[command(subcommand)]
+    Key(Key),
     /// A small web on this machine, crawled before your eyes
     Demo(DemoArgs),
     /// Check this machine: disk, names, certificates, limits
@@ -146,6 +149,9 @@ pub struct StatusArgs {
     /// The crawl directory
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
+    /// What each host is doing, and what it waits for; N of them
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20")]
+    pub hosts: Option<usize>,
     /// As JSON
     #[arg(long)]
     pub json: bool,
@@ -268,6 +274,23 @@ pub struct InspectPage {
     /// One JSON object a line from standard input: {"url", "content_type"?, "body_base64"}
     #[arg(long, conflicts_with_all = ["file", "url", "content_type"])]
     pub jsonl: bool,
+}
+
+/// `larm key`.
+#[derive(Debug, Subcommand)]
+pub enum Key {
+    /// Make a key, and print the directory to publish
+    New(KeyArgs),
+    /// Print the directory to publish for a key
+    Show(KeyArgs),
+}
+
+/// Which key.
+#[derive(Debug, Args)]
+pub struct KeyArgs {
+    /// The file of the key: yours alone
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
 }
 
 /// `larm demo`.

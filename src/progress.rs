@@ -108,6 +108,7 @@ fn now(status: &Status) -> String {
     match status.phase {
         Phase::Paused => return "paused; `larm resume` goes on".to_owned(),
         Phase::DiskLow => return "the disk is nearly full: waiting for room".to_owned(),
+        Phase::Offline => return offline(status),
         Phase::Stopping => return "stopping: finishing what is in flight".to_owned(),
         Phase::Running => {}
     }
@@ -123,13 +124,26 @@ fn now(status: &Status) -> String {
     hosts.iter().find_map(waiting_for).unwrap_or_else(|| "nothing waits".to_owned())
 }
 
+/// That our own network is down, and since when.
+pub fn offline(status: &Status) -> String {
+    let ms = status.offline_since.map_or(0, |since| status.at.since(since));
+    format!("offline for {}: trying whether the network is back", human::time(ms))
+}
+
 /// What a host is waited for, in words.
 pub fn waiting_for(host: &HostStatus) -> Option<String> {
     let name = &host.host;
     Some(match &host.standing {
-        Standing::Waiting { ms, rule, .. } => {
-            format!("waiting for {name}: {} more ({rule})", human::time(*ms))
+        Standing::Waiting(wait) => {
+            format!("waiting for {name}: {} more ({})", human::time(wait.ms), wait.rule)
         }
+        Standing::BackingOff(wait)
+        | Standing::RobotsUnreachable(wait)
+        | Standing::Excluded(wait) => {
+            let word = host.standing.word();
+            format!("{name}: {word}, {} more ({})", human::time(wait.ms), wait.rule)
+        }
+        Standing::SharesAddress { with } => format!("{name} waits for {with}, at the same address"),
         Standing::Resolving => format!("looking up {name}"),
         Standing::AwaitingRobots => format!("waiting for the robots.txt of {name}"),
         Standing::OverBudget => format!("{name} has had its share (--per-host or --max-pages)"),
@@ -142,6 +156,8 @@ pub fn waiting_for(host: &HostStatus) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use larm_crawl::frontier::Until;
+
     use super::*;
 
     #[test]
@@ -157,9 +173,16 @@ mod tests {
 
     #[test]
     fn a_waiting_host_says_how_long_and_by_which_rule() {
-        let standing =
-            Standing::Waiting { until: Millis(1_800), ms: 800, rule: "the delay".to_owned() };
-        let host = HostStatus { host: "h".to_owned(), waiting: 1, answered: 0, standing };
+        let wait = Until { until: Millis(1_800), ms: 800, rule: "the delay".to_owned() };
+        let host = HostStatus {
+            host: "h".to_owned(),
+            waiting: 1,
+            answered: 0,
+            failures: 0,
+            address: None,
+            alias: None,
+            standing: Standing::Waiting(wait),
+        };
         assert_eq!(waiting_for(&host).unwrap(), "waiting for h: 0.8 s more (the delay)");
     }
 }

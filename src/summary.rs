@@ -117,7 +117,9 @@ impl Report<'_> {
             if parts.is_empty() { None } else { Some(format!("links: {}", parts.join(", "))) };
         let denied = human::counted(summary.denied, "URL", "URLs") + " by robots.txt";
         let denied = (summary.denied > 0).then_some(denied);
-        denied.into_iter().chain(links).collect::<Vec<_>>().join("; ")
+        let reserved = human::counted(summary.reserved, "answer", "answers") + " by their owners";
+        let reserved = (summary.reserved > 0).then_some(reserved);
+        denied.into_iter().chain(reserved).chain(links).collect::<Vec<_>>().join("; ")
     }
 
     /// Hosts, or files alone: their lanes are no hosts to anybody but the frontier.
@@ -238,6 +240,8 @@ fn pages(summary: &Summary, sitemaps: u64) -> String {
         (sitemaps, "sitemap", "sitemaps"),
         (summary.redirects, "redirect", "redirects"),
         (summary.duplicates, "copy of another page", "copies of other pages"),
+        (summary.soft_404, "soft 404", "soft 404s"),
+        (summary.probes, "probe", "probes"),
     ];
     for (count, one, many) in more.into_iter().filter(|(count, ..)| *count > 0) {
         let _ = write!(text, ", {}", human::counted(count, one, many));
@@ -283,9 +287,15 @@ pub fn hint(class: FailureClass) -> &'static str {
         FailureClass::CrawlDelayTooLong => {
             "its crawl-delay is beyond the limit `crawl_delay_ms_max`"
         }
+        FailureClass::BotWall => {
+            "a page that asks for a browser stands before theirs; ask the owner, or sign with --sign-key"
+        }
         FailureClass::NoFiles => {
             "this machine allows no more open files; raise it with: ulimit -n 4096"
         }
+        FailureClass::NameServers => "no name server answered; see /etc/resolv.conf, or --resolve",
+        FailureClass::Offline => "this machine had no network",
+        FailureClass::Elsewhere => "another address of the host answered first",
         FailureClass::Unreadable => {
             "files that are gone, not allowed, no files, or outside of the tree; `larm why` says which"
         }

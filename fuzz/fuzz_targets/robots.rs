@@ -11,5 +11,7 @@ fuzz_target!(|input: (&[u8], &str)| {
     let verdict = robots.judge("larm", path);
     assert!(verdict.allowed || verdict.rule.is_some());
     robots.crawl_delay_ms("larm");
+    let lines = robots.signals("larm", path);
+    assert!(lines.is_sorted_by_key(|line| line.line));
     robots.sitemaps().for_each(drop);
 });

@@ -11,7 +11,7 @@ use larm_crawl::clock::Clock;
 use larm_crawl::control::{Request, ask};
 use larm_crawl::directory::{self, Directory};
 use larm_crawl::explain::{Explanation, Stand, explain};
-use larm_crawl::frontier::{DiskFrontier, Frontier, RobotsRules};
+use larm_crawl::frontier::{DiskFrontier, Frontier, HostList, RobotsRules};
 use larm_crawl::rules::SharedRules;
 use larm_crawl::{Plan, frontier::PageRow};
 
@@ -88,6 +88,12 @@ impl Lookup {
         let answer = super::block_on(async { Ok(ask(&self.dir, request).await?) })?;
         let answer = answer.context("the crawl has just started or ended; try again")?;
         Ok(serde_json::from_value(answer)?)
+    }
+
+    /// All hosts of a crawl that does not run, and what they would do if it went on.
+    pub fn hosts(&self, hosts_max: usize) -> Result<HostList> {
+        let still = self.still.as_ref().context("the crawl has just started; try again")?;
+        Ok(still.frontier.all_hosts(still.clock.now(), hosts_max)?)
     }
 
     /// What the robots.txt of the URL's origin says about it, where that is known.

@@ -6,7 +6,9 @@ mod crawl;
 mod demo;
 mod doctor;
 mod drive;
+mod hosts;
 mod inspect;
+mod key;
 mod lines;
 mod lookup;
 mod manual;
@@ -33,6 +35,7 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Why(args) => why::why(&args),
         Command::Cat(args) => cat::cat(&args),
         Command::Inspect(what) => inspect::inspect(what),
+        Command::Key(what) => key::key(&what),
         Command::Demo(args) => demo::demo(&args),
         Command::Doctor => doctor::doctor(),
         Command::Completions(args) => manual::completions(args.shell),

@@ -17,10 +17,11 @@ use larm_crawl::{Phase, Status, Summary, directory, summarise};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::hosts;
 use crate::cli::StatusArgs;
 use crate::exit::{Exit, shown};
 use crate::human;
-use crate::progress::waiting_for;
+use crate::progress::{offline, waiting_for};
 
 /// Hosts that are asked for.
 const HOSTS_MAX: usize = 20;
@@ -30,6 +31,9 @@ const HOSTS_SHOWN: usize = 5;
 /// Prints it.
 pub fn status(args: &StatusArgs) -> Result<Exit> {
     directory::identify(&args.dir)?;
+    if let Some(hosts_max) = args.hosts {
+        return hosts::show(&args.dir, hosts_max, args.json);
+    }
     let request = Request::Status { hosts: HOSTS_MAX };
     let answer = super::block_on(async { Ok(ask(&args.dir, request).await?) })?;
     let live = answer.as_ref().map(read_status).transpose()?;
@@ -65,6 +69,7 @@ fn recovered(dir: &Path) -> Result<Summary> {
 struct Own {
     at: Millis,
     phase: Phase,
+    offline_since: Option<Millis>,
     in_flight: u64,
     places: u64,
     places_reason: String,
@@ -80,6 +85,7 @@ fn read_status(answer: &Value) -> Result<Status> {
     Ok(Status {
         at: own.at,
         phase: own.phase,
+        offline_since: own.offline_since,
         in_flight: own.in_flight,
         places: own.places,
         places_reason: own.places_reason,
@@ -96,6 +102,7 @@ fn word(live: Option<&Status>, kept: Option<&Summary>, busy: bool) -> &'static s
         (Some(Phase::Running), _) => "running",
         (Some(Phase::Paused), _) => "paused",
         (Some(Phase::DiskLow), _) => "disk-low",
+        (Some(Phase::Offline), _) => "offline",
         (Some(Phase::Stopping), _) => "stopping",
         (None, _) if busy => "running",
         (None, Some(State::Finished)) => "finished",
@@ -114,6 +121,7 @@ fn in_words(dir: &Path, word: &str, live: Option<&Status>, kept: Option<&Summary
         "stopped" => format!("stopped; go on with: {resume}"),
         "interrupted" => format!("interrupted; resume with: {resume}"),
         "paused" => format!("paused; go on with: {resume}"),
+        "offline" => live.map(offline).unwrap_or_default(),
         "disk-low" => "running, and waiting for room on the disk".to_owned(),
         other => other.to_owned(),
     };
@@ -190,12 +198,21 @@ mod tests {
     fn the_status_of_a_running_crawl_can_be_read_back() {
         let totals = Totals { statuses: [(200, 7)].into(), ..Totals::default() };
         let standing = Standing::Fetching { url: "http://h/".to_owned() };
-        let host = HostStatus { host: "h".to_owned(), waiting: 1, answered: 2, standing };
+        let host = HostStatus {
+            host: "h".to_owned(),
+            waiting: 1,
+            answered: 2,
+            failures: 0,
+            address: None,
+            alias: None,
+            standing,
+        };
         let frontier =
             FrontierStatus { totals, waiting: 3, leased: 1, hosts_waiting: 1, hosts: vec![host] };
         let status = Status {
             at: Millis(1),
             phase: Phase::Running,
+            offline_since: None,
             in_flight: 1,
             places: 8,
             places_reason: "set".to_owned(),

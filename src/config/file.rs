@@ -45,6 +45,7 @@ fn anchor(settings: &mut Settings, base: &Path) {
         &mut settings.input,
         &mut settings.block,
         &mut settings.ca_file,
+        &mut settings.sign_key,
         &mut settings.cookie_jar,
         &mut settings.jsonl,
     ];

@@ -49,7 +49,12 @@ impl Config {
         let begin = [seeds::take(&mut flags), seeds::take(&mut file)];
         let mut settings = merge::fill_in(merge::overlay(flags, file)?);
         // A crawl may go on from another place.
-        let paths = [&mut settings.block, &mut settings.ca_file, &mut settings.cookie_jar];
+        let paths = [
+            &mut settings.block,
+            &mut settings.ca_file,
+            &mut settings.cookie_jar,
+            &mut settings.sign_key,
+        ];
         for path in paths.into_iter().flatten() {
             *path = std::path::absolute(&*path)?;
         }

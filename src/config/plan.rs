@@ -6,10 +6,10 @@ use anyhow::Result;
 use larm_core::Limits;
 use larm_core::url::{CrawlUrl, UrlRules};
 use larm_core::workbench::Pace;
-use larm_crawl::fetch::{FetchPlan, HostAccess};
+use larm_crawl::fetch::{FetchPlan, HostAccess, SignPlan};
 use larm_crawl::frontier::Budgets;
 use larm_crawl::login::LoginPlan;
-use larm_crawl::{Keep, Plan, Selection};
+use larm_crawl::{Keep, Plan, Selection, SignalPlan};
 
 use super::Config;
 use super::proxies::proxies;
@@ -45,6 +45,11 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         resolve: parsed(&settings.resolve, "--resolve")?,
         allow_private: parsed(&settings.allow_private, "--allow-private")?,
         obey_robots: settings.ignore_robots != Some(true),
+        signals: SignalPlan {
+            respect: settings.respect_signals.iter().copied().collect(),
+            tdmrep: settings.tdmrep == Some(true),
+        },
+        probe: settings.no_probe != Some(true),
         agent: product_token(&user_agent).to_owned(),
         operator: None,
         contact: settings.contact.clone(),
@@ -56,7 +61,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
             links: settings.no_links != Some(true),
             log: true,
         },
-        fetch: fetch(settings, user_agent)?,
+        fetch: fetch(settings, user_agent, &limits)?,
         logins: logins(settings, config)?,
         cookie_jar: settings.cookie_jar.clone(),
         limits,
@@ -224,7 +229,7 @@ fn check_threads(settings: &Settings) -> Result<()> {
     }
 }
 
-fn fetch(settings: &Settings, user_agent: String) -> Result<FetchPlan> {
+fn fetch(settings: &Settings, user_agent: String, limits: &Limits) -> Result<FetchPlan> {
     Ok(FetchPlan {
         user_agent,
         headers: headers(&settings.header)?,
@@ -237,7 +242,20 @@ fn fetch(settings: &Settings, user_agent: String) -> Result<FetchPlan> {
         accept: types(&settings.accept)?,
         insecure: settings.insecure == Some(true),
         ca_file: settings.ca_file.clone(),
+        sign: sign(settings, limits)?,
     })
+}
+
+fn sign(settings: &Settings, limits: &Limits) -> Result<Option<SignPlan>> {
+    let agent = settings.signature_agent.clone();
+    match &settings.sign_key {
+        Some(key) => {
+            let good_for_ms = limits.signature_ms_max;
+            Ok(Some(SignPlan { key: key.clone(), agent, good_for_ms }))
+        }
+        None if agent.is_some() => Err(usage("--signature-agent needs a --sign-key to sign with")),
+        None => Ok(None),
+    }
 }
 
 fn host_access((host, settings): (&String, &HostSettings)) -> Result<HostAccess> {

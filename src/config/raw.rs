@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use larm_core::scope::{FilterSpec, ScopeMode};
+use larm_core::signals::Use;
 use serde::{Deserialize, Serialize};
 
 use super::value::{Concurrency, Rate, Size, Time};
@@ -201,6 +202,33 @@ pub struct Settings {
         value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore_robots: Option<bool>,
+
+    /// Keep nothing whose owner reserves these uses: search, ai-input, ai-train, tdm
+    #[arg(long, value_name = "USES", value_delimiter = ',', help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub respect_signals: Vec<Use>,
+
+    /// Ask each site for its /.well-known/tdmrep.json, too; --respect-signals tdm does
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tdmrep: Option<bool>,
+
+    /// Do not ask hosts whose pages look alike for a path that cannot be there
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_probe: Option<bool>,
+
+    /// Sign requests with this Ed25519 key (Web Bot Auth); `larm key new` makes one
+    #[arg(long, value_name = "FILE", help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sign_key: Option<PathBuf>,
+
+    /// Where the key is published, such as https://bot.example.com: goes with --sign-key
+    #[arg(long, value_name = "URL", help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature_agent: Option<String>,
 
     /// You may treat these sites as you like: goes with --ignore-robots and --delay 0
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",

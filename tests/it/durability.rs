@@ -28,7 +28,8 @@ impl Dice {
 
 /// Every difficulty that is not an attack, and pages that take a while.
 fn large_web(hosts: usize, pages_per_host: usize) -> WebPlan {
-    let features = Features { hostile: false, failing: false, robots: false, ..Features::all() };
+    let attacks = Features { hostile: false, failing: false, robots: false, ..Features::all() };
+    let features = Features { walls: false, ..attacks };
     WebPlan {
         hosts,
         pages_per_host,

@@ -121,8 +121,8 @@ fn a_url_that_waits_says_what_its_host_waits_for() {
         let waiting = loop {
             let stand = stand(&handle, &hand.url("a.test/"));
             let Stand::Waiting { host: Some(host) } = stand else { panic!("{stand:?}") };
-            if let Standing::Waiting { ms, rule, .. } = host.standing {
-                break (ms, rule);
+            if let Standing::Waiting(wait) = host.standing {
+                break (wait.ms, wait.rule);
             }
             tokio::task::yield_now().await;
         };

@@ -116,6 +116,8 @@ fn the_types_asked_for_are_found_in_the_whole_tree() {
 #[test]
 fn the_archive_has_resource_records_and_says_so_in_every_file() {
     let tree = small();
+    // Of two that are read at the same time, neither is the copy.
+    crawl(tree.plan("sub/notes.txt"));
     crawl(tree.plan(""));
     let kept = Kept::of(&tree.dir());
     let of = |name: &str| {
@@ -130,9 +132,8 @@ fn the_archive_has_resource_records_and_says_so_in_every_file() {
     assert_eq!(song.field("WARC-Protocol"), Some("file"));
     let kinds: BTreeSet<&str> = kept.records.iter().map(|(_, record)| record.kind()).collect();
     assert_eq!(kinds, BTreeSet::from(["metadata", "resource", "revisit", "warcinfo"]));
-    let (first, second) = (of("sub/notes.txt"), of("sub/copy.txt"));
-    let (original, copy) =
-        if first.kind() == "resource" { (first, second) } else { (second, first) };
+    let (original, copy) = (of("sub/notes.txt"), of("sub/copy.txt"));
+    assert_eq!(original.kind(), "resource");
     assert_eq!((copy.kind(), copy.block.len()), ("revisit", 0));
     assert_eq!(copy.field("WARC-Refers-To-Target-URI"), original.target());
     for (_, record) in &kept.records {
@@ -168,6 +169,22 @@ fn a_symlink_out_is_followed_only_when_asked_and_a_circle_ends() {
     let followed = fetched(&Kept::of(&plan.dir));
     assert!(followed.contains(&secret), "{followed:?}");
     assert_eq!(followed.len(), fetched(&kept).len() + 3, "the file and its two directories");
+}
+
+#[test]
+fn files_that_look_alike_or_like_a_wall_are_kept_all_the_same() {
+    let wall = "<html><head><title>Just a moment...</title></head><body>\
+                <script src=\"/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page/v1\"></script>";
+    let same = "<title>Not found</title><p>This page could not be found.";
+    let pages: Vec<(String, String)> =
+        (0..60).map(|i| (format!("p{i}.html"), format!("{same}<!-- {i} -->"))).collect();
+    let mut all: Vec<(&str, &str)> = pages.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
+    all.push(("wall.html", wall));
+    let tree = Tree::new(&all);
+    crawl(tree.plan(""));
+    let kept = Kept::of(&tree.dir());
+    assert_eq!(fetched(&kept).len(), 62, "61 files and their directory");
+    assert_eq!(kept.log.len(), 62, "and nothing else was looked for");
 }
 
 #[test]

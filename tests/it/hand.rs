@@ -70,8 +70,14 @@ impl Hand {
 
     /// `host/path` of every request so far, robots.txt aside.
     pub fn asked(&self) -> Vec<String> {
-        let asked = self.asked.lock().expect("no thread panicked");
-        asked.iter().filter(|place| !place.ends_with("/robots.txt")).cloned().collect()
+        let mut asked = self.all_asked();
+        asked.retain(|place| !place.ends_with("/robots.txt"));
+        asked
+    }
+
+    /// `host/path` of every request so far.
+    pub fn all_asked(&self) -> Vec<String> {
+        self.asked.lock().expect("no thread panicked").clone()
     }
 }
 

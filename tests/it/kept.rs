@@ -24,6 +24,8 @@ pub struct Kept {
     pub links: Vec<Value>,
     /// `cdx/`: the JSON part of each line.
     pub index: Vec<Value>,
+    /// The URIs of those lines that are about look-ups of names; they are not in `index`.
+    pub indexed_lookups: Vec<String>,
     /// `warc/`: each record with the name of its file.
     pub records: Vec<(String, Record)>,
 }
@@ -31,11 +33,14 @@ pub struct Kept {
 impl Kept {
     /// Reads all of it.
     pub fn of(dir: &Path) -> Self {
+        let lines = files(&dir.join("cdx"), "cdxj").into_iter().flat_map(|file| index(&file));
+        let (lookups, index): (Vec<_>, Vec<_>) = lines.partition(|line| line["mime"] == "text/dns");
         Self {
             log: json_lines(&read(&dir.join("logs/crawl.jsonl"))),
             pages: json_lines(&read(&dir.join("pages/pages.jsonl"))).split_off(1),
             links: json_lines(&unpacked(&dir.join("links/links.jsonl.zst"))),
-            index: files(&dir.join("cdx"), "cdxj").iter().flat_map(|file| index(file)).collect(),
+            index,
+            indexed_lookups: texts(&lookups, "url"),
             records: files(&dir.join("warc"), "warc.gz").iter().flat_map(|f| records(f)).collect(),
         }
     }
@@ -73,8 +78,25 @@ impl Kept {
         urls
     }
 
+    /// URLs in the list of pages.
+    pub fn page_urls(&self) -> Vec<String> {
+        texts(&self.pages, "url")
+    }
+
+    /// All that the archive's records hold, as one text.
+    pub fn archive_text(&self) -> String {
+        let blocks = self.records.iter().map(|(_, record)| String::from_utf8_lossy(&record.block));
+        blocks.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Records of what name servers said.
+    pub fn lookups(&self) -> Vec<&Record> {
+        self.records.iter().map(|(_, record)| record).filter(|record| is_lookup(record)).collect()
+    }
+
     fn answers(&self) -> impl Iterator<Item = &(String, Record)> {
-        self.records.iter().filter(|(_, record)| matches!(record.kind(), "response" | "revisit"))
+        let records = self.records.iter().filter(|(_, record)| !is_lookup(record));
+        records.filter(|(_, record)| matches!(record.kind(), "response" | "revisit"))
     }
 
     /// Fails unless no URL is told of twice, and all files tell of the same ones.
@@ -130,7 +152,7 @@ impl Kept {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         kinds.for_each(|kind| *counts.entry(kind).or_default() += 1);
         let count = |kind: &str| counts.get(kind).copied().unwrap_or_default();
-        let answers = count("response") + count("revisit");
+        let answers = self.answers().count();
         assert_eq!((count("request"), count("metadata")), (answers, answers), "{counts:?}");
     }
 }
@@ -138,6 +160,14 @@ impl Kept {
 /// Whether a URL is that of a robots.txt, which is asked for by need and not as part of the crawl.
 pub fn is_robots(url: &str) -> bool {
     url.rsplit('/').next().is_some_and(|name| name.starts_with("robots") && name.ends_with(".txt"))
+}
+
+/// Everything that the crawl log says to a person about a URL.
+pub fn story(line: &Value) -> String {
+    let part = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+    let notes = line["notes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let notes: Vec<&str> = notes.iter().filter_map(Value::as_str).collect();
+    format!("{}{}: {}", part("reason"), part("truncated"), notes.join("; "))
 }
 
 /// A text of a JSON object.
@@ -196,4 +226,8 @@ fn records(path: &Path) -> Vec<(String, Record)> {
     let reader = WarcReader::open(path, &Limits::default()).expect("an archive file");
     let whole = reader.map(|record| record.expect("a whole record"));
     whole.map(|record| (name.clone(), record)).collect()
+}
+
+fn is_lookup(record: &Record) -> bool {
+    record.target().is_some_and(|target| target.starts_with("dns:"))
 }

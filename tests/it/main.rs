@@ -6,11 +6,14 @@
 
 mod access;
 mod archive;
+mod chaos;
 mod coverage;
 mod durability;
 mod explain;
 mod files;
 mod hand;
+mod hostile;
+mod http2_hostile;
 mod kept;
 mod larm;
 mod library;
@@ -18,6 +21,10 @@ mod limits;
 mod politeness;
 mod resume;
 mod safety;
+mod secure;
 mod seeds;
+mod signals;
 mod tidy;
+mod trouble;
+mod walls;
 mod world;

@@ -27,7 +27,6 @@ const SLACK_LINES: usize = 20;
 /// Tests that begin without a header.
 const HEADERLESS: &[&str] = &[
     "crates/crawl/src/fetch/decode/tests.rs",
-    "crates/crawl/src/fetch/dns/tests.rs",
     "crates/crawl/src/fetch/guard/tests.rs",
     "src/config/tests.rs",
 ];

@@ -1,6 +1,10 @@
 //! Words about an answer that whoever fetches and whoever stores have in common.
 
+use std::net::IpAddr;
+
 use serde::{Deserialize, Serialize};
+
+use crate::Millis;
 
 /// The protocol that an answer came by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,6 +52,29 @@ impl Truncated {
             Self::Unwanted => "unspecified",
         }
     }
+
+    /// The same for people.
+    pub fn note(self) -> &'static str {
+        match self {
+            Self::Length => "the body is longer than the limit; the rest was left out",
+            Self::Time => "the body came too slowly; the rest was left out",
+            Self::Disconnect => "the body broke off before its end",
+            Self::Unwanted => "the body was not read: not a type that was asked for",
+        }
+    }
+}
+
+/// What name servers said about a host's addresses: part of what was seen, and so of the archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lookup {
+    /// The name that was asked for.
+    pub host: Box<str>,
+    /// When the answer came.
+    pub at: Millis,
+    /// Who answered, where that is known.
+    pub server: Option<IpAddr>,
+    /// The records as zone files have them, one a line (RFC 1035 section 5.1).
+    pub records: Vec<String>,
 }
 
 /// Something that is known of an answer beyond its bytes: how it was encrypted, what its owner reserves.

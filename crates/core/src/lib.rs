@@ -10,15 +10,17 @@
 //! partitioned and budgeted · *origin* scheme, host and port, what a robots.txt speaks for ·
 //! *fingerprint* 64 bits of a url · *candidate* a url in scope · *bench* hosts that may be leased ·
 //! *frontier* all that waits · *lease* one host's turn · *permit* robots said yes · *fetched* bytes and
-//! headers · *page* what parsing made of them · *visit* one fetch of a url, as it is written · *sink*
-//! where it is written · *verdict* and *reason* a filter's answer · *outcome* what became of a url ·
-//! *partition* share of the sites · *checkpoint* state that can be resumed.
+//! headers · *page* what parsing made of them · *signals* what an owner says of the use of a page ·
+//! *wall* what stands before a page to keep machines out · *visit* one fetch of a url, as it is
+//! written · *sink* where it is written · *verdict* and *reason* a filter's answer · *outcome* what
+//! became of a url · *partition* share of the sites · *checkpoint* state that can be resumed.
 
 pub mod answer;
 pub mod digest;
 pub mod level;
 pub mod limits;
 pub mod media;
+pub mod outage;
 pub mod outcome;
 pub mod parse;
 pub mod partition;
@@ -26,12 +28,15 @@ pub mod partition;
 mod random;
 pub mod robots;
 pub mod scope;
+pub mod signals;
+pub mod soft;
 pub mod time;
 pub mod url;
 pub mod via;
+pub mod wall;
 pub mod workbench;
 
-pub use answer::{Fact, Protocol, Truncated};
+pub use answer::{Fact, Lookup, Protocol, Truncated};
 pub use limits::Limits;
 pub use outcome::{Blame, Failure, FailureClass, Outcome};
 pub use time::Millis;

@@ -189,6 +189,22 @@ limits! {
     robots_cached_max = 10_000, ceiling 10_000_000, "the oldest is read from disk when needed", "robots.evicted";
     #[doc = "Bytes of memory for parsed robots.txt files."]
     robots_cached_bytes_max = 32 * MIB, ceiling 64 * GIB, "the oldest is read from disk when needed", "robots.evicted";
+    #[doc = "Statements of an owner about the use of one page that are kept."]
+    signals_max = 16, ceiling 1_024, "the rest counts, but is not recorded", "signals.truncated";
+    #[doc = "Bytes of one such statement."]
+    signal_bytes_max = KIB, ceiling 64 * KIB, "it is recorded in part, and not read", "signals.too_long";
+    #[doc = "Bytes of a tdmrep.json that are read."]
+    tdmrep_bytes_max = 256 * KIB, ceiling 16 * MIB, "it is taken for none", "signals.tdmrep_too_long";
+    #[doc = "Rules taken from one tdmrep.json."]
+    tdmrep_rules_max = 1_000, ceiling 100_000, "the rest is left out", "signals.tdmrep_truncated";
+    #[doc = "Time for which a signature of a request is good."]
+    signature_ms_max = 300 * SECOND_MS, ceiling 24 * HOUR_MS, "whoever checks it later refuses it", "fetch.signed";
+    #[doc = "Bytes of an answer with status 200 in which a bot wall is looked for; walls are small."]
+    wall_bytes_max = 16 * KIB, ceiling MIB, "the answer is taken for a page", "walls.too_long";
+    #[doc = "Hosts whose last pages are compared, to find those that answer every path alike."]
+    soft_hosts_max = 10_000, ceiling 10_000_000, "the host looked at least recently is forgotten", "soft.evicted";
+    #[doc = "Last pages of a host that are compared."]
+    soft_pages_max = 8, ceiling 1_024, "the oldest is forgotten", "soft.forgotten";
     #[doc = "URLs taken from one sitemap."]
     sitemap_urls_max = 50_000, ceiling 1_000_000, "the rest is left out, with a note", "sitemap.truncated";
     #[doc = "Bytes of a sitemap after decoding."]
@@ -207,12 +223,28 @@ limits! {
     address_connections_max = 4, ceiling 1_024, "further hosts of that address wait", "address.waits";
     #[doc = "Time to connect, TLS included."]
     connect_ms_max = 10 * SECOND_MS, ceiling HOUR_MS, "the fetch fails: connect-timeout", "failed.connect-timeout";
+    #[doc = "Head start of an address before the host's next one is tried beside it (RFC 8305 section 5)."]
+    connect_stagger_ms = 250, ceiling 2 * SECOND_MS, "the next address is tried, too", "fetch.raced";
     #[doc = "Time from the request to the end of the response's headers."]
     first_byte_ms_max = 20 * SECOND_MS, ceiling HOUR_MS, "the fetch fails: first-byte-timeout", "failed.first-byte-timeout";
     #[doc = "Time for a whole fetch."]
     fetch_ms_max = 60 * SECOND_MS, ceiling 24 * HOUR_MS, "the body is cut, with a note and WARC-Truncated", "fetch.time_truncated";
+    #[doc = "Bytes per second of a body, once `body_slow_ms_max` is over."]
+    body_bytes_per_second_min = 1_000, ceiling GIB, "the body is cut, with a note and WARC-Truncated", "fetch.time_truncated";
+    #[doc = "Time for which a body may come more slowly than that."]
+    body_slow_ms_max = 60 * SECOND_MS, ceiling 24 * HOUR_MS, "from here on its speed counts", "fetch.time_truncated";
     #[doc = "Time for one name look-up."]
     dns_ms_max = 10 * SECOND_MS, ceiling 10 * 60 * SECOND_MS, "the look-up fails: dns", "failed.dns";
+    #[doc = "Shortest time that an address is used before its name is looked up again, whatever its TTL."]
+    dns_ttl_ms_min = 60 * SECOND_MS, ceiling HOUR_MS, "a shorter TTL counts as this", "dns.ttl_raised";
+    #[doc = "Longest time that an address is used before its name is looked up again."]
+    dns_ttl_ms_max = 24 * HOUR_MS, ceiling 7 * 24 * HOUR_MS, "a longer TTL counts as this", "dns.ttl_cut";
+    #[doc = "Shortest time for which a name is taken not to exist."]
+    dns_negative_ms_min = SECOND_MS, ceiling HOUR_MS, "a shorter TTL counts as this", "dns.ttl_raised";
+    #[doc = "Longest time for which a name is taken not to exist."]
+    dns_negative_ms_max = HOUR_MS, ceiling 24 * HOUR_MS, "a longer TTL counts as this", "dns.ttl_cut";
+    #[doc = "Addresses of one name that are used."]
+    dns_addresses_max = 16, ceiling 256, "further ones are left out", "dns.addresses_cut";
     #[doc = "Names in the DNS cache."]
     dns_cached_max = 100_000, ceiling 10_000_000, "the oldest is forgotten", "dns.evicted";
     #[doc = "Name look-ups at a time."]
@@ -225,6 +257,22 @@ limits! {
     host_chances_max = 3, ceiling 100, "its URLs settle as host unreachable", "host.unreachable";
     #[doc = "Time over which those chances are spread, connections refused aside."]
     host_chances_ms_max = HOUR_MS, ceiling 30 * 24 * HOUR_MS, "its URLs settle as host unreachable", "host.unreachable";
+    #[doc = "Origins of which it is kept in words what went wrong with them."]
+    host_reasons_max = 10_000, ceiling 10_000_000, "the oldest is forgotten, and its class remains", "host.reasons_forgotten";
+    #[doc = "Hosts in a row of which nothing is heard, and of nobody else, before our own network counts as down."]
+    outage_hosts_min = 4, ceiling 1_000, "the crawl pauses", "engine.offline";
+    #[doc = "Time for which nobody may have answered before our own network counts as down."]
+    outage_quiet_ms_min = 3 * SECOND_MS, ceiling HOUR_MS, "the crawl pauses", "engine.offline";
+    #[doc = "Time for which a failure waits to learn whether our own network is down."]
+    outage_doubt_ms_max = 30 * SECOND_MS, ceiling HOUR_MS, "it is held against the host", "engine.doubts_over";
+    #[doc = "Time before the first try whether the network is back; each further one takes twice as long."]
+    outage_probe_ms_min = 5 * SECOND_MS, ceiling HOUR_MS, "one URL is tried", "engine.probes";
+    #[doc = "Longest time between two such tries."]
+    outage_probe_ms_max = 60 * SECOND_MS, ceiling HOUR_MS, "one URL is tried", "engine.probes";
+    #[doc = "Time that the crawl waits for its network."]
+    outage_ms_max = 12 * HOUR_MS, ceiling 30 * 24 * HOUR_MS, "the crawl stops, its state saved", "engine.offline";
+    #[doc = "Time that the crawl waits for its network if it was never there in this run."]
+    outage_start_ms_max = 120 * SECOND_MS, ceiling 30 * 24 * HOUR_MS, "the crawl stops, its state saved", "engine.offline";
     #[doc = "Fetches in flight."]
     fetches_max = 1_024, ceiling 65_536, "leasing stops", "engine.fetches_full";
     #[doc = "Idle connections kept open."]
@@ -300,6 +348,14 @@ impl Limits {
         if self.first_byte_ms_max > self.fetch_ms_max || self.connect_ms_max > self.fetch_ms_max {
             return Err(LimitError::Conflict(
                 "`connect_ms_max` and `first_byte_ms_max` must fit into `fetch_ms_max`",
+            ));
+        }
+        if self.dns_ttl_ms_min > self.dns_ttl_ms_max
+            || self.dns_negative_ms_min > self.dns_negative_ms_max
+            || self.outage_probe_ms_min > self.outage_probe_ms_max
+        {
+            return Err(LimitError::Conflict(
+                "of `dns_ttl_ms`, `dns_negative_ms` and `outage_probe_ms`, `_min` must not be above `_max`",
             ));
         }
         if self.queue_block_urls_max > self.host_urls_memory_max {

@@ -4,6 +4,7 @@
 //! each class has one row in the retry table, and nothing else in larm decides about retries.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
@@ -82,12 +83,20 @@ pub struct Failure {
     pub class: FailureClass,
     /// The same in words, for people.
     pub detail: String,
+    /// Another address of the host, which took the connection instead.
+    pub elsewhere: Option<IpAddr>,
 }
 
 impl Failure {
     /// A failure of `class`, described by `detail`.
     pub fn new(class: FailureClass, detail: impl Into<String>) -> Self {
-        Self { class, detail: detail.into() }
+        Self { class, detail: detail.into(), elsewhere: None }
+    }
+
+    /// No failure of anybody: another address of the host was faster, and nothing was sent.
+    pub fn elsewhere(address: IpAddr) -> Self {
+        let detail = format!("connected to {address} instead");
+        Self { elsewhere: Some(address), ..Self::new(FailureClass::Elsewhere, detail) }
     }
 }
 
@@ -136,6 +145,14 @@ pub enum FailureClass {
     Login,
     /// Our own machine has no file left for a connection: says nothing of URL or host.
     NoFiles,
+    /// A page that asks for a browser, or for a person, stands before the one that was asked for.
+    BotWall,
+    /// No name server answered; whether the name has an address is not known.
+    NameServers,
+    /// Our own network is down: says nothing of URL or host.
+    Offline,
+    /// Another address of the host took the connection; the URL waits for its turn there.
+    Elsewhere,
     /// A file of this machine that cannot be read, or must not be.
     Unreadable,
 }
@@ -168,7 +185,7 @@ pub struct RetryRule {
 
 impl FailureClass {
     /// All classes, in the order of the table in the manual.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 23] = [
         Self::Dns,
         Self::ForbiddenAddress,
         Self::Refused,
@@ -187,6 +204,10 @@ impl FailureClass {
         Self::CrawlDelayTooLong,
         Self::Login,
         Self::NoFiles,
+        Self::BotWall,
+        Self::NameServers,
+        Self::Offline,
+        Self::Elsewhere,
         Self::Unreadable,
     ];
 
@@ -210,8 +231,10 @@ impl FailureClass {
             Self::ServerError => (Blame::Url, 5_000, 3),
             Self::RobotsUnreachable => (Blame::Host, 15_000, 3),
             Self::CrawlDelayTooLong => (Blame::HostForGood, 0, 1),
+            Self::NameServers => (Blame::Host, 5_000, 5),
             Self::Login => (Blame::HostForGood, 0, 1),
-            Self::NoFiles => (Blame::Nobody, 0, 1),
+            Self::NoFiles | Self::Offline | Self::Elsewhere => (Blame::Nobody, 0, 1),
+            Self::BotWall => (Blame::Host, 60_000, 5),
             Self::Unreadable => (Blame::UrlForGood, 0, 1),
         };
         RetryRule { blame, first_delay_ms, growth }
@@ -222,6 +245,7 @@ impl FailureClass {
     pub fn is_connection_level(self) -> bool {
         match self {
             Self::Dns
+            | Self::NameServers
             | Self::ForbiddenAddress
             | Self::Refused
             | Self::Unroutable
@@ -239,6 +263,9 @@ impl FailureClass {
             | Self::ServerError
             | Self::CrawlDelayTooLong
             | Self::NoFiles
+            | Self::BotWall
+            | Self::Offline
+            | Self::Elsewhere
             | Self::Unreadable => false,
         }
     }
@@ -271,6 +298,10 @@ impl FailureClass {
             Self::CrawlDelayTooLong => "crawl-delay-too-long",
             Self::Login => "login",
             Self::NoFiles => "no-files",
+            Self::BotWall => "bot-wall",
+            Self::NameServers => "name-servers",
+            Self::Offline => "offline",
+            Self::Elsewhere => "elsewhere",
             Self::Unreadable => "unreadable",
         }
     }

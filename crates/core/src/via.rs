@@ -34,11 +34,13 @@ pub enum Via {
     Embed,
     /// A sitemap named in a robots.txt, or a robots.txt itself.
     Robots,
+    /// Asked for by the crawl itself, to see what a host answers to a path that cannot be there.
+    Probe,
 }
 
 impl Via {
     /// Every way, in the order of the type.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Seed,
         Self::Anchor,
         Self::Frame,
@@ -51,6 +53,7 @@ impl Via {
         Self::SitemapIndex,
         Self::Embed,
         Self::Robots,
+        Self::Probe,
     ];
 
     /// One stable word for logs, counters and files; the same as serde writes.
@@ -68,6 +71,7 @@ impl Via {
             Self::SitemapIndex => "sitemap-index",
             Self::Embed => "embed",
             Self::Robots => "robots",
+            Self::Probe => "probe",
         }
     }
 

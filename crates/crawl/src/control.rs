@@ -23,6 +23,9 @@ use crate::store::durable;
 /// Longest request, in bytes.
 const CONTROL_BYTES_MAX: u64 = 64 * 1024;
 
+/// Most hosts that are told of at a time.
+const HOSTS_MAX: usize = 1_000;
+
 /// How long one exchange may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -44,6 +47,11 @@ pub enum Request {
     /// How it stands.
     Status {
         /// How many hosts in detail.
+        hosts: usize,
+    },
+    /// What each host is doing.
+    Hosts {
+        /// How many of them.
         hosts: usize,
     },
     /// What became of a URL.
@@ -166,8 +174,10 @@ async fn answer(mut stream: TcpStream, handle: &Handle, token: &str) -> std::io:
 
 async fn carry_out(handle: &Handle, request: Request) -> Value {
     let result = match request {
-        Request::Status { hosts } => {
-            serde_json::to_value(handle.status(hosts.min(1_000))).map_err(|error| error.to_string())
+        Request::Status { hosts } => serde_json::to_value(handle.status(hosts.min(HOSTS_MAX)))
+            .map_err(|error| error.to_string()),
+        Request::Hosts { hosts } => {
+            serde_json::to_value(handle.hosts(hosts.min(HOSTS_MAX))).map_err(|e| e.to_string())
         }
         Request::Why { url } => why(handle, &url),
         Request::Pause => steer(handle, Handle::pause),

@@ -26,17 +26,19 @@ use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedF
 use crate::handle::{Handle, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
-use crate::line::{Line, PageHandler};
+use crate::line::{Line, PageHandler, Troubles};
 use crate::login::Logins;
+use crate::network::Network;
 use crate::places::{Meter, Places};
 use crate::plan::Plan;
 use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
+use crate::soft::SoftHosts;
 use crate::store::summary::State;
 use crate::store::{
     Chain, CrawlLogSink, LinksSink, PagesSink, Sink, StorePlan, Summary, Visit, WarcSink,
 };
-use crate::writer::{Job, Writer};
+use crate::writer::{Work, Writer};
 
 /// Seeds are offered in batches of this many, so that a million of them need no memory to speak of.
 const SEED_BATCH: usize = 10_000;
@@ -170,6 +172,7 @@ impl Assembly {
             rules: rules.clone(),
             wake: Arc::new(Notify::new()),
             clock: self.clock,
+            network: Arc::new(Network::new(&self.limits, self.clock)),
             paused: AtomicBool::new(false),
             disk_low: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
@@ -232,7 +235,7 @@ impl Assembly {
         shared: &Arc<Shared>,
         recent: Arc<Recent>,
         chain: &Chain,
-        writer: mpsc::Sender<Job>,
+        writer: mpsc::Sender<Work>,
     ) -> Result<Arc<Line>> {
         let plan = &self.crawl.plan;
         let seeds = plan.seeds.iter().chain(&plan.sitemaps).filter(|seed| !seed.is_file());
@@ -242,15 +245,31 @@ impl Assembly {
             Some(fetcher) => fetcher.clone(),
             None => Arc::new(self.network_and_files()?),
         };
+        let resolver: Arc<dyn Resolve> = match &self.crawl.resolver {
+            Some(resolver) => resolver.clone(),
+            None => Arc::new(DnsResolver::new(&plan.resolve, &plan.limits, self.clock)),
+        };
+        let resolver = match plan.fetch.proxies == ProxyPlan::default() {
+            true => resolver,
+            false => Arc::new(ProxiedResolver::new(resolver, plan.fetch.proxies.clone())),
+        };
         Ok(Arc::new(Line {
             frontier: shared.frontier.clone(),
             rules: shared.rules.clone(),
             recent,
             logins: Logins::new(&plan.logins, cookies, &plan.limits)?,
-            robots: RobotsCache::new(&plan.agent, plan.obey_robots, self.limits.clone()),
+            robots: RobotsCache::new(
+                &plan.agent,
+                plan.obey_robots,
+                plan.signals,
+                self.limits.clone(),
+            ),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve)
                 .behind(plan.fetch.proxies.clone()),
+            troubles: Troubles::new(self.limits.host_reasons_max),
+            resolver: Arc::new(LaneResolver(resolver)),
             fetcher,
+            network: shared.network.clone(),
             encoders: chain.encoders(),
             writer,
             wake: shared.wake.clone(),
@@ -259,6 +278,9 @@ impl Assembly {
             reads_text: chain.reads_text() || self.crawl.handler.is_some(),
             agent: plan.agent.clone(),
             obey: plan.obey_robots,
+            respect: plan.signals.respect,
+            soft: SoftHosts::new(&self.limits),
+            probe: plan.probe,
             limits: self.limits.clone(),
             clock: self.clock,
         }))
@@ -286,19 +308,10 @@ impl Assembly {
         places: Places,
     ) -> Result<Engine> {
         let plan = &self.crawl.plan;
-        let resolver: Arc<dyn Resolve> = match &self.crawl.resolver {
-            Some(resolver) => resolver.clone(),
-            None => Arc::new(DnsResolver::new(&plan.resolve, &plan.limits)),
-        };
-        let resolver = match plan.fetch.proxies == ProxyPlan::default() {
-            true => resolver,
-            false => Arc::new(ProxiedResolver::new(resolver, plan.fetch.proxies.clone())),
-        };
         let seeds = (plan.seeds.len() + plan.sitemaps.len()) as u64;
         Ok(Engine {
             line,
             shared: shared.clone(),
-            resolver: Arc::new(LaneResolver(resolver)),
             commands,
             housekeeper: Housekeeper::new(&plan.dir, seeds, &plan.limits)?,
             jar: self.jar.clone(),
@@ -310,6 +323,7 @@ impl Assembly {
             },
             pace: plan.pace,
             places,
+            offline: None,
             started: self.clock.now(),
         })
     }

@@ -4,32 +4,28 @@
 //! whatever comes first: a settlement, the next due time, a command, a timer's tick. The crawl
 //! ends when nothing waits and nothing is in flight, when a limit is reached, or when it is asked to.
 
-use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use larm_core::workbench::{HostKey, Pace};
-use larm_core::{Failure, Limits, Millis};
+use larm_core::workbench::Pace;
+use larm_core::{Limits, Millis};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
 use crate::change::Change;
 use crate::error::{Error, Result};
-use crate::fetch::{Resolve, admit};
-use crate::frontier::{Budgets, Frontier, Nameless};
+use crate::frontier::{Budgets, Frontier, Lease, Nameless, Turn as LeaseTurn};
 use crate::handle::{Command, Phase, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
-use crate::line::Line;
+use crate::line::{Line, Named};
 use crate::pipeline;
 use crate::places::{PULSE, Places};
 
 /// Statistics, disk space, block file: this often.
 const HOUSEKEEPING: Duration = Duration::from_secs(5);
-/// An address is looked up again after this time at the earliest and at the latest.
-const ADDRESS_MS: (u64, u64) = (60_000, 24 * 3_600_000);
 
 /// Why a crawl ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +53,6 @@ pub struct Ends {
 pub struct Engine {
     pub(crate) line: Arc<Line>,
     pub(crate) shared: Arc<Shared>,
-    pub(crate) resolver: Arc<dyn Resolve>,
     pub(crate) commands: mpsc::Receiver<Command>,
     pub(crate) housekeeper: Housekeeper,
     pub(crate) jar: Option<Jar>,
@@ -65,17 +60,31 @@ pub struct Engine {
     pub(crate) ends: Ends,
     pub(crate) pace: Pace,
     pub(crate) places: Places,
+    /// Since when our network is known to be down.
+    pub(crate) offline: Option<Millis>,
     pub(crate) started: Millis,
 }
 
-type Named = (HostKey, Result<(IpAddr, u64), Failure>);
 type Joined = Result<Result<()>, tokio::task::JoinError>;
 
 /// What is under way.
 #[derive(Default)]
 struct Tasks {
     fetches: JoinSet<Result<()>>,
-    names: JoinSet<Named>,
+    names: JoinSet<Result<Named>>,
+}
+
+impl Tasks {
+    fn fetch(&mut self, line: &Arc<Line>, lease: Lease) {
+        let line = line.clone();
+        // Boxed, as starting a task moves it about, and this one is some thousand bytes.
+        self.fetches.spawn(Box::pin(async move { pipeline::process(&line, lease).await }));
+    }
+
+    fn look_up(&mut self, line: &Arc<Line>, nameless: Nameless) {
+        let line = line.clone();
+        self.names.spawn(async move { line.look_up(nameless).await });
+    }
 }
 
 /// What the loop does next.
@@ -123,16 +132,20 @@ impl Engine {
     fn turn(&mut self, tasks: &mut Tasks) -> Result<Turn> {
         let shared = self.shared.clone();
         let now = shared.clock.now();
-        let running = shared.phase() == Phase::Running;
+        let phase = shared.phase();
+        self.watch_network(tasks, now)?;
         let mut frontier = shared.frontier.hold()?;
-        if running {
-            self.fill(&mut **frontier, tasks, now)?;
+        shared.network.know_hosts(frontier.totals().hosts);
+        match phase {
+            Phase::Running => self.fill(&mut **frontier, tasks, now)?,
+            Phase::Offline => self.probe(&mut **frontier, tasks, now)?,
+            Phase::Paused | Phase::DiskLow | Phase::Stopping => {}
         }
         shared.in_flight.store(tasks.fetches.len() as u64, Ordering::Relaxed);
         if let Some(ending) = self.ending(&**frontier, tasks, now) {
             return Ok(Turn::End(ending));
         }
-        let mut due = frontier.next_due(now).filter(|_| running);
+        let mut due = self.next_due(&**frontier, phase, now);
         drop(frontier);
         if tasks.fetches.len() as u64 >= self.places.now(&self.line.meter) {
             self.places.looked(due.take().is_some_and(|due| due <= now));
@@ -146,15 +159,69 @@ impl Engine {
     fn fill(&mut self, frontier: &mut dyn Frontier, tasks: &mut Tasks, now: Millis) -> Result<()> {
         while (tasks.names.len() as u64) < self.limits.dns_lookups_max {
             let Some(nameless) = frontier.nameless(now) else { break };
-            tasks.names.spawn(look_up(self.resolver.clone(), self.line.clone(), nameless));
+            tasks.look_up(&self.line, nameless);
         }
         while (tasks.fetches.len() as u64) < self.places.now(&self.line.meter) {
             let Some(lease) = frontier.lease(now)? else { break };
-            let line = self.line.clone();
-            // Boxed, as starting a task moves it about, and this one is some thousand bytes.
-            tasks.fetches.spawn(Box::pin(async move { pipeline::process(&line, lease).await }));
+            tasks.fetch(&self.line, lease);
         }
         Ok(())
+    }
+
+    /// Our network is down: one URL, or one name, is tried now and then.
+    fn probe(&self, frontier: &mut dyn Frontier, tasks: &mut Tasks, now: Millis) -> Result<()> {
+        let network = &self.shared.network;
+        if network.next_probe().is_none_or(|next| next > now) {
+            return Ok(());
+        }
+        while let Some(lease) = frontier.lease(now)? {
+            let (asks, host) = (matches!(lease.turn(), LeaseTurn::Ask(_)), lease.host());
+            tasks.fetch(&self.line, lease);
+            if asks {
+                network.probe(host, now);
+                return Ok(());
+            }
+        }
+        if let Some(nameless) = frontier.nameless(now) {
+            network.probe(nameless.host, now);
+            tasks.look_up(&self.line, nameless);
+        }
+        Ok(())
+    }
+
+    /// Says when our network goes and comes back, and gives up on it in the end.
+    fn watch_network(&mut self, tasks: &Tasks, now: Millis) -> Result<()> {
+        let network = &self.shared.network;
+        if tasks.fetches.is_empty() && tasks.names.is_empty() {
+            network.idle();
+        }
+        match (self.offline, network.offline_since()) {
+            (None, Some(since)) => {
+                tracing::warn!(%since, "this machine seems to be offline: waiting for the network");
+            }
+            (Some(since), None) => tracing::info!(%since, "the network is back; going on"),
+            _ => {}
+        }
+        self.offline = network.offline_since();
+        match network.gone_since(now) {
+            None => Ok(()),
+            Some(since) => Err(Error::Stopped(format!(
+                "this machine has been offline since {since}; everything is kept, \
+                 and `larm resume` goes on"
+            ))),
+        }
+    }
+
+    /// When there may be something to do.
+    fn next_due(&self, frontier: &dyn Frontier, phase: Phase, now: Millis) -> Option<Millis> {
+        match phase {
+            Phase::Running => frontier.next_due(now),
+            Phase::Offline => {
+                let probe = self.shared.network.next_probe();
+                probe.zip(frontier.next_due(now)).map(|(probe, due)| probe.max(due))
+            }
+            Phase::Paused | Phase::DiskLow | Phase::Stopping => None,
+        }
     }
 
     /// Whether, and why, this is the end.
@@ -239,10 +306,10 @@ impl Engine {
         *self.shared.places.lock().unwrap_or_else(PoisonError::into_inner) = standing;
     }
 
-    fn named(&mut self, named: Result<Named, tokio::task::JoinError>) -> Result<()> {
+    fn named(&mut self, named: Result<Result<Named>, tokio::task::JoinError>) -> Result<()> {
         let (host, answer) = named.map_err(|error| {
             Error::Stopped(format!("larm has a bug: a look-up panicked ({error})"))
-        })?;
+        })??;
         let now = self.shared.clock.now();
         let mut frontier = self.shared.frontier.hold()?;
         frontier.named(host, answer, now)
@@ -326,17 +393,4 @@ fn paced(pace: Pace, delay_ms: u64) -> Pace {
         (_, gap) => gap,
     };
     Pace { delay_ms, address_gap_ms, ..pace }
-}
-
-async fn look_up(resolver: Arc<dyn Resolve>, line: Arc<Line>, nameless: Nameless) -> Named {
-    let resolved = resolver.resolve(&nameless.name, nameless.port).await;
-    let answer = resolved.and_then(|resolved| {
-        let ttl_ms = resolved.ttl_ms.clamp(ADDRESS_MS.0, ADDRESS_MS.1);
-        // An address that the guard refuses is kept all the same: another port of the host may be
-        // allowed there, and each URL is judged right before its fetch.
-        let chosen = admit(&line.guard, &nameless.name, nameless.port, &resolved)
-            .or_else(|refused| resolved.addresses.first().copied().ok_or(refused))?;
-        Ok((chosen, ttl_ms))
-    });
-    (nameless.host, answer)
 }

@@ -12,7 +12,8 @@ use crate::change::Change;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::explain::{Explanation, explain};
-use crate::frontier::{FrontierStatus, HostStatus, SharedFrontier};
+use crate::frontier::{FrontierStatus, HostList, HostStatus, SharedFrontier};
+use crate::network::Network;
 use crate::places::Standing;
 use crate::rules::SharedRules;
 
@@ -26,6 +27,8 @@ pub enum Phase {
     Paused,
     /// Waiting for room on the disk.
     DiskLow,
+    /// Waiting for our own network.
+    Offline,
     /// Ending: what is in flight is finished.
     Stopping,
 }
@@ -37,6 +40,8 @@ pub struct Status {
     pub at: Millis,
     /// What it is doing.
     pub phase: Phase,
+    /// Since when our own network is down, if it is.
+    pub offline_since: Option<Millis>,
     /// Fetches under way.
     pub in_flight: u64,
     /// Fetches that there may be at a time.
@@ -60,6 +65,7 @@ pub(crate) struct Shared {
     pub rules: SharedRules,
     pub wake: Arc<Notify>,
     pub clock: Clock,
+    pub network: Arc<Network>,
     pub paused: AtomicBool,
     pub disk_low: AtomicBool,
     pub stopping: AtomicBool,
@@ -112,6 +118,7 @@ impl Handle {
         Status {
             at: now,
             phase: shared.phase(),
+            offline_since: shared.network.offline_since(),
             in_flight: shared.in_flight.load(Ordering::Relaxed),
             places: standing.places,
             places_reason: standing.reason.to_string(),
@@ -120,6 +127,12 @@ impl Handle {
             bytes_per_second: rates.bytes_per_second,
             frontier,
         }
+    }
+
+    /// What each host in memory is doing, with at most `hosts_max` of them.
+    pub fn hosts(&self, hosts_max: usize) -> HostList {
+        let frontier = self.shared.frontier.look();
+        frontier.host_list(self.shared.clock.now(), hosts_max)
     }
 
     /// What one host is waiting for.
@@ -172,6 +185,8 @@ impl Shared {
             Phase::Paused
         } else if self.disk_low.load(Ordering::Relaxed) {
             Phase::DiskLow
+        } else if self.network.offline_since().is_some() {
+            Phase::Offline
         } else {
             Phase::Running
         }

@@ -1,9 +1,9 @@
 //! THE LINE: the way of one URL from its lease to its settlement, one call per step.
 //!
 //! ```text
-//! Frontier::lease ─▶ Lease ─ rules ─▶ guard ─▶ robots ─▶ Permit ─ login ─ fetch ─▶ Fetched ─ digest ─▶ parse ─▶ Page
-//!        ▲                                                                                        │
-//!        └──────────── Frontier::settle ◀─ sinks ◀─ Visit ◀─ links judged (steps 1 and 2) ◀───────┘
+//! Frontier::lease ─▶ Lease ─ rules ─▶ guard ─▶ robots ─▶ Permit ─ login ─ fetch ─▶ Fetched ─ wall? ─ digest ─▶ parse ─▶ Page
+//!        ▲                                                                                                        │
+//!        └──────────────────── Frontier::settle ◀─ sinks ◀─ Visit ◀─ links judged (steps 1 and 2) ◀───────────────┘
 //! ```
 //!
 //! All branching of the line is in [`process`]; each step is a function of [`Line`]. Nothing here spawns,
@@ -15,8 +15,8 @@ use larm_core::{Blame, Failure, FailureClass, Outcome};
 
 use crate::error::Result;
 use crate::fetch::Fetched;
-use crate::frontier::{Errand, Lease, Turn};
-use crate::line::{Entry, Line};
+use crate::frontier::{Lease, Turn};
+use crate::line::{Entry, Guarded, Line};
 use crate::robots::{Answer, Permit};
 
 /// Carries one lease through the line. An error is our own machine's; the web's are outcomes.
@@ -29,19 +29,25 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
         let outcome = Outcome::Rejected { filter: reason.filter.into(), detail: reason.detail };
         return line.settle_unasked(lease, outcome).await;
     }
-    if let Err(why) = line.guard(&lease, address) {
-        let outcome = Outcome::Failed { class: FailureClass::ForbiddenAddress, detail: why };
-        return line.settle_unasked(lease, outcome).await;
-    }
+    let lease = match line.guard(lease, address) {
+        Guarded::Yes(lease) => lease,
+        Guarded::Elsewhere(lease, address) => {
+            return line.give_back(lease, &Failure::elsewhere(address)).await;
+        }
+        Guarded::No(lease, detail) => {
+            let outcome = Outcome::Failed { class: FailureClass::ForbiddenAddress, detail };
+            return line.settle_unasked(lease, outcome).await;
+        }
+    };
     let permit = match line.ask_robots(lease, address)? {
         Answer::Yes(permit) => permit,
         Answer::No(lease, rule) => {
             return line.settle_unasked(lease, Outcome::Denied { rule }).await;
         }
-        Answer::Ask(permit) => return fetch_robots(line, permit).await,
+        Answer::Ask(permit) => return run_errand(line, permit).await,
     };
-    if let Errand::Robots { .. } = permit.lease().errand() {
-        return fetch_robots(line, permit).await;
+    if permit.lease().errand().is_own() {
+        return run_errand(line, permit).await;
     }
     let permit = match line.knock(permit) {
         Entry::Open(permit) => permit,
@@ -53,45 +59,56 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     };
     let fetched = match line.fetch(&permit).await {
         Ok(fetched) => fetched,
-        Err(failure) if is_ours(&failure) => return line.give_back(permit.into_lease()).await,
+        Err(failure) if is_ours(&failure) => {
+            return line.give_back(permit.into_lease(), &failure).await;
+        }
         Err(failure) => return line.fail(permit.into_lease(), failure).await,
     };
-    let lease = permit.into_lease();
+    let (lease, said) = permit.into_parts();
     if line.answers_challenge(&lease, &fetched) || line.has_lost_session(&lease, &fetched) {
         return line.ask_again(lease, &fetched).await;
+    }
+    let body = line.decode(&fetched);
+    if let Some(failure) = line.wall(&fetched, &body) {
+        return line.turn_back(lease, &fetched, failure).await;
     }
     if let Some(failure) = line.worth_another_try(&lease, &fetched) {
         return line.try_again(lease, &fetched, failure).await;
     }
-    let read = line.read(&lease, &fetched)?;
+    let read = line.read(&lease, &fetched, &body, said)?;
     let links = line.judge_links(&lease, &fetched, read.page.as_ref())?;
     line.keep(lease, fetched, read, links).await
 }
 
-/// robots.txt is fetched under the lease of the URL that needs it, or as an errand of its own.
-async fn fetch_robots(line: &Line, permit: Permit) -> Result<()> {
+/// robots.txt is fetched under the lease of the URL that needs it, or as an errand of its own, as the
+/// crawl's other questions are.
+async fn run_errand(line: &Line, permit: Permit) -> Result<()> {
     let answer: Result<Fetched, Failure> = line.fetch(&permit).await;
-    if answer.as_ref().is_err_and(is_ours) {
-        return line.give_back(permit.into_lease()).await;
+    if let Err(failure) = &answer
+        && is_ours(failure)
+    {
+        return line.give_back(permit.into_lease(), failure).await;
     }
     if let Ok(fetched) = &answer
         && line.answers_challenge(permit.lease(), fetched)
     {
         return line.ask_again(permit.into_lease(), fetched).await;
     }
-    line.settle_robots(permit, answer).await
+    line.settle_errand(permit, answer).await
 }
 
 /// One step of a host's login, under the lease of a URL that waits behind it.
 async fn log_in(line: &Line, permit: Permit) -> Result<()> {
     let answer = line.fetch(&permit).await;
-    if answer.as_ref().is_err_and(is_ours) {
-        return line.give_back(permit.into_lease()).await;
+    if let Err(failure) = &answer
+        && is_ours(failure)
+    {
+        return line.give_back(permit.into_lease(), failure).await;
     }
     line.settle_login(permit, answer).await
 }
 
-/// Whether our own machine failed, and nobody out there.
+/// Whether nobody out there failed: our own machine or network did, or the host is elsewhere.
 fn is_ours(failure: &Failure) -> bool {
     failure.class.retry().blame == Blame::Nobody
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use larm_core::Limits;
 use larm_core::scope::{FilterSpec, ScopeMode, default_specs};
+use larm_core::signals::{Use, UseSet};
 use larm_core::url::{CrawlUrl, UrlRules};
 use larm_core::workbench::Pace;
 
@@ -52,6 +53,10 @@ pub struct Plan {
     pub allow_private: Vec<Cidr>,
     /// Whether robots.txt and nofollow are obeyed.
     pub obey_robots: bool,
+    /// What is done about what owners say of the use of their pages.
+    pub signals: SignalPlan,
+    /// Whether a host whose pages look alike is asked for a path that cannot be there.
+    pub probe: bool,
     /// Product token, as robots.txt files name it.
     pub agent: String,
     /// Who runs the crawl, for the archive.
@@ -89,6 +94,25 @@ pub struct Selection {
     pub block_file: Option<PathBuf>,
     /// The filters, in order.
     pub filters: Vec<FilterSpec>,
+}
+
+/// What is done about what owners say of the use of their pages.
+///
+/// It is no filter of URLs: those answer the same for the same URL, always, and what an owner says is
+/// known once robots.txt, or the answer itself, is there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SignalPlan {
+    /// Uses for which the crawl is made: what an owner reserves one of them for is not kept.
+    pub respect: UseSet,
+    /// Whether each origin is asked for its tdmrep.json.
+    pub tdmrep: bool,
+}
+
+impl SignalPlan {
+    /// Whether each origin is asked for its tdmrep.json: to record it, or to respect it.
+    pub fn asks_for_tdmrep(self) -> bool {
+        self.tdmrep || self.respect.contains(Use::TextMining)
+    }
 }
 
 /// The sinks that the plan composes.
@@ -150,6 +174,8 @@ impl Plan {
             resolve: Vec::new(),
             allow_private: Vec::new(),
             obey_robots: true,
+            signals: SignalPlan::default(),
+            probe: true,
             agent: "larm".to_owned(),
             operator: None,
             contact: None,

@@ -2,7 +2,8 @@
 //!
 //! robots.txt is asked for right before each fetch, from a cache that holds it for a day at most. When it
 //! is not there, the lease is spent on fetching it, paced like any other request, and the URL goes back
-//! to its place. Redirects of a robots.txt are errands of the host that they lead to.
+//! to its place. Redirects of a robots.txt are errands of the host that they lead to. What the file says
+//! of the use of pages goes along with the permit, and so does a tdmrep.json, which is asked for once.
 //!
 //! - ROBOTS-1: a [`Permit`] is made here only, from a lease, after the rules of its origin said yes.
 //! - ROBOTS-2: what cannot be reached forbids everything (RFC 9309 section 2.3.1.4); what is absent
@@ -12,11 +13,13 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use larm_core::robots::Robots;
+use larm_core::signals::{Signals, TdmRep};
 use larm_core::url::{self, CrawlUrl, UrlRules};
 use larm_core::{Failure, FailureClass, Limits, Millis, Truncated};
 
 use crate::fetch::{Fetched, retry_after_ms};
 use crate::frontier::{Errand, Learnt, Lease, RobotsRow, RobotsRules};
+use crate::plan::SignalPlan;
 
 /// Leave to send one request: made from a lease, after robots.txt was asked.
 ///
@@ -26,6 +29,7 @@ pub struct Permit {
     lease: Lease,
     address: std::net::IpAddr,
     url: CrawlUrl,
+    signals: Signals,
     form: Option<String>,
 }
 
@@ -38,6 +42,11 @@ impl Permit {
     /// The address to connect to, and no other.
     pub fn address(&self) -> std::net::IpAddr {
         self.address
+    }
+
+    /// The host's other addresses: they may be connected to, but not asked under this permit.
+    pub fn others(&self) -> &[std::net::IpAddr] {
+        self.lease.others()
     }
 
     /// What is sent along, as a form is: by a login alone.
@@ -61,6 +70,11 @@ impl Permit {
         &self.lease
     }
 
+    /// Gives the lease back, and what the owner said beforehand of the use of its page.
+    pub fn into_parts(self) -> (Lease, Signals) {
+        (self.lease, self.signals)
+    }
+
     /// Gives the lease back, to be settled.
     pub fn into_lease(self) -> Lease {
         self.lease
@@ -69,7 +83,8 @@ impl Permit {
     /// A permit for tests of what comes after it.
     #[cfg(test)]
     pub(crate) fn for_test(url: CrawlUrl, address: std::net::IpAddr) -> Self {
-        Self { lease: Lease::for_test(url.clone(), address), address, url, form: None }
+        let lease = Lease::for_test(url.clone(), address);
+        Self { lease, address, url, signals: Signals::default(), form: None }
     }
 }
 
@@ -95,10 +110,14 @@ pub enum Reading {
     Unreachable(Failure, Option<u64>),
 }
 
+/// Where an origin's reservations are.
+const TDMREP_PATH: &str = "/.well-known/tdmrep.json";
+
 /// The rules of the origins met so far, parsed.
 pub struct RobotsCache {
     agent: String,
     obey: bool,
+    plan: SignalPlan,
     limits: Arc<Limits>,
     parsed: Mutex<Parsed>,
 }
@@ -130,21 +149,23 @@ impl Parsed {
     }
 }
 
+/// One file of an origin: a robots.txt, or a tdmrep.json, under its own key.
 struct Entry {
     robots: Robots,
+    tdmrep: TdmRep,
     at: Millis,
 }
 
 impl Entry {
     fn bytes(&self) -> u64 {
-        self.robots.heap_bytes() as u64
+        (self.robots.heap_bytes() + self.tdmrep.heap_bytes()) as u64
     }
 }
 
 impl RobotsCache {
     /// A cache for the product token `agent`. With `obey` off, every answer is yes.
-    pub fn new(agent: &str, obey: bool, limits: Arc<Limits>) -> Self {
-        Self { agent: agent.to_owned(), obey, limits, parsed: Mutex::default() }
+    pub fn new(agent: &str, obey: bool, plan: SignalPlan, limits: Arc<Limits>) -> Self {
+        Self { agent: agent.to_owned(), obey, plan, limits, parsed: Mutex::default() }
     }
 
     /// Turns a lease into a permit, if the rules of its origin allow that. `stored` looks up rules
@@ -154,24 +175,71 @@ impl RobotsCache {
         lease: Lease,
         address: std::net::IpAddr,
         now: Millis,
-        stored: impl FnOnce(&str) -> Result<Option<RobotsRow>, E>,
+        stored: impl Fn(&str) -> Result<Option<RobotsRow>, E>,
     ) -> Result<Answer, E> {
         // Files have no robots.txt, and nobody who could be asked too often.
         let own_rules_apply =
             !matches!(lease.errand(), Errand::Robots { .. }) && !lease.url().is_file();
         if !self.obey || !own_rules_apply {
-            return Ok(Answer::Yes(permit(lease, address)));
+            return Ok(Answer::Yes(permit(lease, address, Signals::default())));
         }
-        let Some(entry) = self.entry(lease.url().origin(), now, stored)? else {
+        let Some(entry) = self.entry(lease.url().origin(), now, &stored)? else {
             return Ok(Answer::Ask(permit_for_robots(lease, address)));
         };
         let verdict = entry.robots.judge(&self.agent, lease.url().path_and_query());
         if verdict.allowed {
-            return Ok(Answer::Yes(permit(lease, address)));
+            let signals = self.signals(&entry, lease.url(), &stored)?;
+            return Ok(match signals.reserved(self.plan.respect) {
+                Some((of, words)) if lease.errand().counts() => {
+                    Answer::No(lease, format!("{of} is reserved by {words}"))
+                }
+                _ => Answer::Yes(permit(lease, address, signals)),
+            });
         }
         let line = verdict.line.map(|line| format!(" (line {line})")).unwrap_or_default();
         let rule = verdict.rule.map(|rule| rule.into_owned()).unwrap_or_default();
         Ok(Answer::No(lease, format!("{rule}{line}")))
+    }
+
+    /// What the files of an origin say of the use of a page, before it is asked for.
+    fn signals<E>(
+        &self,
+        entry: &Entry,
+        url: &CrawlUrl,
+        stored: impl Fn(&str) -> Result<Option<RobotsRow>, E>,
+    ) -> Result<Signals, E> {
+        let mut signals = Signals::default();
+        for line in entry.robots.signals(&self.agent, url.path_and_query()) {
+            signals.read_line(&line, &self.limits);
+        }
+        if !self.plan.asks_for_tdmrep() {
+            return Ok(signals);
+        }
+        if let Some(file) = self.known(tdmrep_url(url.origin()).as_str(), stored)?
+            && let Some(rule) = file.tdmrep.rule_for(url.path_and_query())
+        {
+            signals.read_rule(rule, &self.limits);
+        }
+        Ok(signals)
+    }
+
+    /// What the answer to a request for a tdmrep.json comes to. One that cannot be had reserves nothing.
+    pub fn learn_reservations(&self, url: &CrawlUrl, fetched: &Fetched, now: Millis) -> Learnt {
+        let rules = match fetched.status {
+            200 => RobotsRules::Text(fetched.decoded(&self.limits).bytes.into_owned()),
+            status => RobotsRules::Absent { why: format!("answered {status}").into() },
+        };
+        let too_long = rules.len() as u64 > self.limits.tdmrep_bytes_max;
+        let absent = || RobotsRules::Absent { why: "too long".into() };
+        let rules = if too_long { absent() } else { rules };
+        let row = RobotsRow { origin: url.as_str().into(), at: now, rules };
+        self.remember(&row);
+        Learnt::Reservations(row)
+    }
+
+    /// The tdmrep.json to ask an origin for, if it is to be asked.
+    pub fn reservations_of(&self, origin: &str) -> Option<CrawlUrl> {
+        self.plan.asks_for_tdmrep().then(|| tdmrep_url(origin))
     }
 
     /// What the answer to a request for a robots.txt comes to.
@@ -221,23 +289,35 @@ impl RobotsCache {
         &self,
         origin: &str,
         now: Millis,
-        stored: impl FnOnce(&str) -> Result<Option<RobotsRow>, E>,
+        stored: impl Fn(&str) -> Result<Option<RobotsRow>, E>,
     ) -> Result<Option<Arc<Entry>>, E> {
-        let known = self.lock().rules.get(origin).cloned();
-        let known = match known {
-            Some(entry) => Some(entry),
-            None => stored(origin)?.map(|row| self.remember(&row)),
-        };
         let fresh = |entry: &Arc<Entry>| now.since(entry.at) < self.limits.robots_age_ms_max;
-        Ok(known.filter(fresh))
+        Ok(self.known(origin, stored)?.filter(fresh))
+    }
+
+    /// What was learnt under a key, of whatever age.
+    fn known<E>(
+        &self,
+        key: &str,
+        stored: impl Fn(&str) -> Result<Option<RobotsRow>, E>,
+    ) -> Result<Option<Arc<Entry>>, E> {
+        let known = self.lock().rules.get(key).cloned();
+        Ok(match known {
+            Some(entry) => Some(entry),
+            None => stored(key)?.map(|row| self.remember(&row)),
+        })
     }
 
     fn remember(&self, row: &RobotsRow) -> Arc<Entry> {
-        let robots = match &row.rules {
-            RobotsRules::Text(bytes) => Robots::parse(bytes, &self.limits),
-            RobotsRules::Absent { .. } => Robots::allow_all(),
+        let is_tdmrep = row.origin.ends_with(TDMREP_PATH);
+        let (robots, tdmrep) = match &row.rules {
+            RobotsRules::Text(bytes) if is_tdmrep => {
+                (Robots::allow_all(), TdmRep::parse(bytes, &self.limits))
+            }
+            RobotsRules::Text(bytes) => (Robots::parse(bytes, &self.limits), TdmRep::default()),
+            RobotsRules::Absent { .. } => (Robots::allow_all(), TdmRep::default()),
         };
-        let entry = Arc::new(Entry { robots, at: row.at });
+        let entry = Arc::new(Entry { robots, tdmrep, at: row.at });
         let mut parsed = self.lock();
         parsed.insert(row.origin.clone(), entry.clone());
         parsed.shrink(&self.limits);
@@ -271,12 +351,18 @@ pub fn robots_url(url: &CrawlUrl) -> CrawlUrl {
         .expect("ROBOTS: an origin with a path is a URL")
 }
 
-fn permit(lease: Lease, address: std::net::IpAddr) -> Permit {
-    Permit { url: lease.url().clone(), address, lease, form: None }
+fn tdmrep_url(origin: &str) -> CrawlUrl {
+    CrawlUrl::from_canonical(&format!("{origin}{TDMREP_PATH}"))
+        .expect("ROBOTS: an origin with a path is a URL")
+}
+
+fn permit(lease: Lease, address: std::net::IpAddr, signals: Signals) -> Permit {
+    Permit { url: lease.url().clone(), address, lease, signals, form: None }
 }
 
 fn permit_for_robots(lease: Lease, address: std::net::IpAddr) -> Permit {
-    Permit { url: robots_url(lease.url()), address, lease, form: None }
+    let url = robots_url(lease.url());
+    Permit { url, address, lease, signals: Signals::default(), form: None }
 }
 
 /// Rules that end in the middle may lack the one that matters.

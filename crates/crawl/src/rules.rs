@@ -26,6 +26,11 @@ impl Rules {
         self.filters.judge(subject)
     }
 
+    /// What those filters say that are about safety.
+    pub fn judge_safety(&self, subject: &Subject<'_>) -> Verdict {
+        self.filters.judge_safety(subject)
+    }
+
     /// How URLs are brought into their canonical form.
     pub fn url_rules(&self) -> &UrlRules {
         &self.url_rules
@@ -68,6 +73,10 @@ struct Own(Arc<dyn Filter>);
 impl Filter for Own {
     fn name(&self) -> &str {
         self.0.name()
+    }
+
+    fn is_about_safety(&self) -> bool {
+        self.0.is_about_safety()
     }
 
     fn judge(&self, subject: &Subject<'_>) -> Verdict {

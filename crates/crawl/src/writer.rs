@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use larm_core::{Limits, Millis};
+use larm_core::{Limits, Lookup, Millis};
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -35,6 +35,21 @@ const BATCH_JOBS: usize = 64;
 const MANY_FETCHES: u64 = 32;
 const MOMENT_MS: u64 = 1;
 
+/// What the writer is asked to do.
+pub enum Work {
+    /// Write what came of a lease, and settle it.
+    Settle(Box<Job>),
+    /// Write what name servers said. There is no lease yet: after a crash they are asked again.
+    Keep(Box<Lookup>),
+}
+
+impl Work {
+    /// To settle a lease.
+    pub fn settle(job: Job) -> Self {
+        Self::Settle(Box::new(job))
+    }
+}
+
 /// One lease to settle, and what is to be written first.
 pub struct Job {
     /// The lease.
@@ -51,7 +66,7 @@ pub struct Job {
 pub struct Writer {
     chain: Chain,
     shared: Arc<Shared>,
-    inbox: mpsc::Receiver<Job>,
+    inbox: mpsc::Receiver<Work>,
     limits: Arc<Limits>,
     /// The commit under way.
     commit: Option<JoinHandle<Result<()>>>,
@@ -68,7 +83,7 @@ impl Writer {
     pub fn new(
         chain: Chain,
         shared: Arc<Shared>,
-        inbox: mpsc::Receiver<Job>,
+        inbox: mpsc::Receiver<Work>,
         limits: Arc<Limits>,
     ) -> Self {
         let worked_until = shared.clock.now();
@@ -111,7 +126,7 @@ impl Writer {
     }
 
     /// Takes what has come, or waits for it until there is something else to do. False at the end.
-    async fn receive(&mut self, jobs: &mut Vec<Job>) -> bool {
+    async fn receive(&mut self, jobs: &mut Vec<Work>) -> bool {
         let ms = match self.commit_at {
             // The next one waits for the one under way; its end is looked for as often as one begins.
             Some(at) if self.commit.is_none() => at.since(self.shared.clock.now()),
@@ -128,11 +143,11 @@ impl Writer {
         is_open
     }
 
-    fn settle(&mut self, jobs: &mut Vec<Job>) -> Result<()> {
+    fn settle(&mut self, jobs: &mut Vec<Work>) -> Result<()> {
         if jobs.is_empty() {
             return Ok(());
         }
-        let written = jobs.drain(..).map(|job| write(&mut self.chain, job));
+        let written = jobs.drain(..).filter_map(|work| write(&mut self.chain, work).transpose());
         let written: Vec<(Lease, Settlement)> = written.collect::<Result<_>>()?;
         let mut frontier = self.shared.frontier.hold()?;
         for (lease, settlement) in written {
@@ -227,8 +242,12 @@ fn panicked(what: &str) -> Error {
     Error::Stopped(format!("larm has a bug: {what} panicked"))
 }
 
-/// The sinks write, so that the lease may be settled.
-fn write(chain: &mut Chain, job: Job) -> Result<(Lease, Settlement)> {
+/// The sinks write, so that the lease may be settled, where there is one.
+fn write(chain: &mut Chain, work: Work) -> Result<Option<(Lease, Settlement)>> {
+    let job = match work {
+        Work::Settle(job) => *job,
+        Work::Keep(lookup) => return chain.write_lookup(&lookup).map(|()| None),
+    };
     let Job { lease, mut settlement, kept, place } = job;
     if let Some((encoded, visit)) = kept {
         let kept = chain.write_all(&visit, encoded)?;
@@ -237,7 +256,7 @@ fn write(chain: &mut Chain, job: Job) -> Result<(Lease, Settlement)> {
         }
     }
     drop(place);
-    Ok((lease, settlement))
+    Ok(Some((lease, settlement)))
 }
 
 /// What is to be made durable together.

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 
 use crate::exchange::Exchange;
-use crate::hostile;
+use crate::hostile::{self, Moment};
 use crate::html::{self, relative};
 use crate::resource::{Coding, Form, Link, Reply, Resource, RetryAfter};
 use crate::server::rest;
@@ -80,6 +80,8 @@ pub(crate) struct Turn {
     pub host: usize,
     pub resource: Resource,
     pub status: u16,
+    /// How often it was asked for before, where that matters.
+    pub tries: u32,
 }
 
 impl Turn {
@@ -100,7 +102,8 @@ pub(crate) async fn send(
     turn: Turn,
 ) -> io::Result<bool> {
     if let Reply::Bad(bad) = turn.resource.reply {
-        hostile::misbehave(exchange, bad).await?;
+        let moment = Moment { path: ask.path, tries: turn.tries };
+        hostile::misbehave(exchange, bad, moment).await?;
         return Ok(false);
     }
     let delivery = &turn.resource.delivery;
@@ -239,7 +242,7 @@ fn retry_field(retry_after: RetryAfter) -> String {
 
 /// The HTTP date (RFC 9110 section 5.6.7) that lies at least this many seconds ahead.
 #[expect(clippy::disallowed_methods, reason = "an HTTP date is wall-clock time")]
-fn http_date_in(seconds: u64) -> String {
+pub(crate) fn http_date_in(seconds: u64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     http_date(now.as_secs() + 1 + seconds)
 }

@@ -63,6 +63,8 @@ pub struct Coverage {
     pub assets_missing: Vec<String>,
     /// Fetched, though no page links to it.
     pub extra: Vec<String>,
+    /// The same, of hosts that answer every path: asked for to find that out, perhaps.
+    pub probed: Vec<String>,
     /// Fetched, though every link to it asks not to.
     pub nofollowed: Vec<String>,
     /// Endless spaces of which too much was fetched, and how much.
@@ -106,6 +108,8 @@ fn judge_the_rest(truth: &Truth, urls: impl Iterator<Item = String>, coverage: &
     for url in urls.filter(|url| !truth.pages.contains_key(url)) {
         if let Some(trap) = truth.trap_of(&url) {
             inside.entry(&trap.prefix).or_insert((trap, 0)).1 += 1;
+        } else if truth.soft.iter().any(|host| url.starts_with(host)) {
+            coverage.probed.push(url);
         } else if truth.nofollow.contains(&url) {
             coverage.nofollowed.push(url);
         } else if !truth.forbidden.contains(&url) && !truth.actions.contains(&url) {
@@ -127,7 +131,8 @@ pub fn overlap(truth: &Truth, requests: &[Request]) -> Vec<(String, usize)> {
         *finals.entry(request.url()).or_default() += 1;
     }
     let broken = |url: &str| {
-        truth.pages.get(url).is_some_and(|expect| matches!(expect.kind, Kind::Broken(_)))
+        let kind = truth.pages.get(url).map(|expect| &expect.kind);
+        matches!(kind, Some(Kind::Broken(_) | Kind::Walled))
     };
     finals.into_iter().filter(|(url, times)| *times > 1 && !broken(url)).collect()
 }

@@ -1,14 +1,18 @@
 //! One answer under way: raw bytes to the socket, counted, and closed in the log in time.
 
 use std::io;
+use std::time::Duration;
 
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::log::{Log, Ticket};
+use crate::server::rest;
 
 /// So little is written behind the moment that the log calls the end.
 const LAST_BYTES: usize = 16 * 1024;
+/// Wait before each byte of an answer that drips.
+const DRIP_WAIT: Duration = Duration::from_secs(1);
 
 /// The way back to one client, for one request.
 pub(crate) struct Exchange<'a> {
@@ -50,6 +54,26 @@ impl<'a> Exchange<'a> {
             return Err(error);
         }
         Ok(())
+    }
+
+    /// Sends a byte a second.
+    pub async fn drip(&mut self, bytes: &[u8]) -> io::Result<()> {
+        for byte in bytes {
+            rest(DRIP_WAIT).await;
+            self.send(&[*byte]).await?;
+        }
+        self.last(b"").await
+    }
+
+    /// Says nothing until the client leaves.
+    pub async fn stall(&mut self) -> io::Result<()> {
+        while self.stream.read(&mut [0; 1_024]).await? > 0 {}
+        Ok(())
+    }
+
+    /// Makes the connection end hard (RST), as soon as the server lets go of it.
+    pub fn reset(&mut self) -> io::Result<()> {
+        self.stream.set_zero_linger()
     }
 }
 

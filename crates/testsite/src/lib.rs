@@ -30,15 +30,21 @@ mod plan;
 mod prose;
 mod resource;
 mod robots;
+#[cfg(feature = "tls")]
+pub mod secure;
 mod server;
 mod site;
 mod theme;
+mod threads;
 mod trap;
 mod truth;
 mod web;
 
 pub use audit::{Audit, Concurrency, Coverage, Gaps, Pace};
-pub use hostile::{BOMB_BYTES, ENDLESS_BYTES_MAX, Misbehaviour};
+pub use hostile::{
+    BOMB_BYTES, Body, Content, ENDLESS_BYTES_MAX, Encoding, Head, Misbehaviour, Redirect, Reset,
+    Retry, RobotsFile,
+};
 pub use log::{LOG_MAX, Request};
 pub use plan::{Features, WebPlan};
 pub use robots::Rules;

@@ -6,29 +6,44 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use larm_testsite::{Features, TestSite, WebPlan};
+use larm_testsite::{Features, Misbehaviour, TestSite, WebPlan};
 
 const USAGE: &str =
-    "usage: larm-testsite [--demo] [--seed N] [--hosts N] [--pages N] [--named] [--gzip]
+    "usage: larm-testsite [--demo | --chaos] [--seed N] [--hosts N] [--pages N] [--named] [--gzip]
     [--hosts-per-address N] [--page-bytes N] [--links N] [--latency MS]
-    [--features all|none|demo|NAME,NAME] [--log FILE] [--truth FILE] [--port N]
-Serves a deterministic web on loopback until standard input closes.
-Features: ";
+    [--features all|none|demo|NAME,NAME] [--hostile all|NAME,NAME]
+    [--log FILE] [--truth FILE] [--port N]
+Serves a deterministic web on loopback until standard input closes, and says on a line of JSON where.
+
+  --chaos        500 hosts, or --hosts of them, of which a third misbehave: which and how, --seed draws.
+                 Crawl them with: larm SEED --scope any --allow-private 127.0.0.0/8 --delay 0
+  --hostile ...  a host for each of these ways to misbehave: at /bad, in its robots.txt, or as a whole
+  --named        hosts have names; the line of JSON has what to give to --resolve
+  --truth FILE   writes what a perfect crawler finds
+  --log FILE     writes every request
+";
+
+/// Hosts of a web that is chaos, if nobody says otherwise.
+const CHAOS_HOSTS: usize = 500;
 
 #[derive(Default)]
 struct Options {
     plan: WebPlan,
     port: u16,
+    chaos: bool,
     log: Option<PathBuf>,
     truth: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
+    if std::env::args().any(|arg| arg == "--help" || arg == "-h") {
+        let _ = writeln!(io::stdout(), "{}", usage());
+        return ExitCode::SUCCESS;
+    }
     let options = match parse(std::env::args().skip(1)) {
         Ok(options) => options,
         Err(problem) => {
-            let features = Features::NAMES.join(", ");
-            let _ = writeln!(io::stderr(), "{problem}\n{USAGE}{features}");
+            let _ = writeln!(io::stderr(), "{problem}\n{}", usage());
             return ExitCode::from(2);
         }
     };
@@ -41,11 +56,21 @@ fn main() -> ExitCode {
     }
 }
 
+fn usage() -> String {
+    let ways: Vec<&str> = Misbehaviour::all().iter().map(|bad| bad.word()).collect();
+    format!(
+        "{USAGE}\nFeatures: {}\n\nWays to misbehave: {}",
+        Features::NAMES.join(", "),
+        ways.join(", ")
+    )
+}
+
 fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     let mut options = Options::default();
     while let Some(flag) = args.next() {
         match flag.as_str() {
             "--demo" => options.plan = WebPlan::demo(),
+            "--chaos" => options.chaos = true,
             "--named" => options.plan.named_hosts = true,
             "--gzip" => options.plan.gzip = true,
             _ => {
@@ -54,7 +79,21 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
             }
         }
     }
+    if options.chaos {
+        let WebPlan { seed, hosts, named_hosts, .. } = options.plan;
+        let hosts = if hosts == WebPlan::default().hosts { CHAOS_HOSTS } else { hosts };
+        options.plan = WebPlan { named_hosts, ..WebPlan::chaos(seed, hosts) };
+    }
     Ok(options)
+}
+
+/// Ways to misbehave, by name.
+fn misbehaviours(names: &str) -> Result<Vec<Misbehaviour>, String> {
+    if names == "all" {
+        return Ok(Misbehaviour::all());
+    }
+    let unknown = |name: &str| format!("there is no way to misbehave named `{name}`");
+    names.split(',').map(|name| Misbehaviour::named(name).ok_or_else(|| unknown(name))).collect()
 }
 
 fn set(options: &mut Options, flag: &str, value: &str) -> Result<(), String> {
@@ -69,6 +108,7 @@ fn set(options: &mut Options, flag: &str, value: &str) -> Result<(), String> {
         "--links" => plan.links_per_page = number()?,
         "--latency" | "--delay" => plan.latency_ms = number()? as u64,
         "--features" => plan.features = Features::parse(value)?,
+        "--hostile" => plan.misbehaviours = misbehaviours(value)?,
         "--log" => options.log = Some(value.into()),
         "--truth" => options.truth = Some(value.into()),
         "--port" => {

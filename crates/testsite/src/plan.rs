@@ -5,6 +5,8 @@
 
 use serde::Serialize;
 
+use crate::hostile::Misbehaviour;
+
 /// A web to put up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WebPlan {
@@ -18,6 +20,8 @@ pub struct WebPlan {
     pub hosts_per_address: usize,
     /// Which difficulties to build in.
     pub features: Features,
+    /// Hosts that misbehave, behind the ordinary ones: how each of them does.
+    pub misbehaviours: Vec<Misbehaviour>,
     /// Typical size of a page in bytes.
     pub page_bytes: usize,
     /// Typical number of links of a page.
@@ -39,6 +43,7 @@ impl Default for WebPlan {
             pages_per_host: 10,
             hosts_per_address: 1,
             features: Features::none(),
+            misbehaviours: Vec::new(),
             page_bytes: 2_000,
             links_per_page: 8,
             latency_ms: 0,
@@ -62,6 +67,24 @@ impl WebPlan {
             named_hosts: true,
             ..Self::default()
         }
+    }
+
+    /// Many small hosts, of which a third misbehave, each in a way that `seed` draws.
+    pub fn chaos(seed: u64, hosts: usize) -> Self {
+        let bad = hosts / 3;
+        Self {
+            seed,
+            hosts: hosts - bad,
+            pages_per_host: 4,
+            misbehaviours: Misbehaviour::draw(seed, bad),
+            ..Self::default()
+        }
+    }
+
+    /// How the hosts misbehave that do: those of the feature first.
+    pub(crate) fn all_misbehaviours(&self) -> Vec<Misbehaviour> {
+        let basic: &[_] = if self.features.hostile { &Misbehaviour::BASIC } else { &[] };
+        [basic, &self.misbehaviours].concat()
     }
 
     /// Whether an ordinary host shows a feature that is `on`: all of them do, but in a web with prose
@@ -145,7 +168,7 @@ features! {
     closing,
     /// Bodies that come in drops.
     slow,
-    /// One host per way to break HTTP.
+    /// Nine hosts that break HTTP, each in a way that is over at once.
     hostile,
     /// Content types that do not tell the truth.
     types,
@@ -155,6 +178,12 @@ features! {
     actions,
     /// Images, styles and scripts embedded in pages.
     assets,
+    /// What owners say of the use of pages: in robots.txt, headers, `meta` elements and a file.
+    usage,
+    /// Hosts that show a page for browsers instead of theirs.
+    walls,
+    /// A host that answers every path with 200.
+    soft,
     /// Links to private networks and to other schemes.
     foreign,
     /// URLs of almost 2,000 bytes, and of far more.

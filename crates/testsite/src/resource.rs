@@ -64,6 +64,8 @@ pub(crate) enum Role {
     Overlong,
     /// The same body as this path of the same host.
     CopyOf(String),
+    /// Stands before the page that was asked for.
+    Wall,
 }
 
 /// How the bytes of an answer travel.

@@ -8,7 +8,8 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::feature::SITEMAP_INDEX;
+use crate::feature::{ROBOTS_LINES, SITEMAP_INDEX};
+use crate::hostile::Place;
 use crate::resource::{Link, Resource, RetryAfter};
 use crate::web::{HostKind, Web, home};
 
@@ -117,6 +118,9 @@ const PATTERNS: &str = "# Longest match wins, whatever the order.\n\
 pub(crate) fn resource(web: &Web, host: usize, path: &str) -> Option<Resource> {
     match (path, web.hosts[host].kind) {
         ("/robots.txt", HostKind::Robots(oddity)) => Some(odd(host, oddity)),
+        ("/robots.txt", HostKind::Hostile(bad)) if bad.place() == Place::Robots => {
+            Some(Resource::bad(bad))
+        }
         ("/robots.txt", _) => Some(text(plain(web, host))),
         (REAL, HostKind::Robots(Oddity::RedirectSame)) => Some(text(SIMPLE.to_owned())),
         (SHARED, _) if host == 0 => Some(text(SIMPLE.to_owned())),
@@ -128,6 +132,7 @@ pub(crate) fn resource(web: &Web, host: usize, path: &str) -> Option<Resource> {
 pub(crate) fn rules(web: &Web, host: usize) -> Rules {
     match web.hosts[host].kind {
         HostKind::Robots(oddity) => oddity.rules(),
+        HostKind::Hostile(bad) => bad.rules(),
         HostKind::Site if web.plan.features.private => Rules::Patterns,
         _ => Rules::Open,
     }
@@ -151,6 +156,9 @@ fn plain(web: &Web, host: usize) -> String {
     };
     if let Some(link) = sitemap(web, host) {
         let _ = writeln!(out, "\nSitemap: {}", web.url(link.host, &link.path));
+    }
+    if web.plan.features.usage && web.hosts[host].kind == HostKind::Site {
+        out.push_str(ROBOTS_LINES);
     }
     out
 }

@@ -1,7 +1,7 @@
 //! A small HTTP/1.1 server by hand, so that it can also do what no server should.
 //!
-//! One task per connection; nothing is shared between connections but the log and the memory of which
-//! flaky paths were asked for before. It never judges a client: it answers and takes note.
+//! One task per connection; nothing is shared between connections but the log and the memory of how
+//! often the paths were asked for whose answer depends on that. It never judges a client: it answers and takes note.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,12 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 
 use crate::answer::{self, Ask};
 use crate::exchange::Exchange;
+use crate::hostile;
 use crate::log::{Entry, Log};
 use crate::resource::{Reply, Resource};
 use crate::web::Web;
@@ -31,7 +32,8 @@ pub(crate) struct Server {
     pub web: Web,
     pub log: Log,
     connections: AtomicU64,
-    /// How often each flaky path was asked for; as many as the web has, so bounded by the plan.
+    /// How often each path was asked for whose answer depends on it; the web has so many, so the plan
+    /// is their bound.
     tries: Mutex<HashMap<(usize, String), u32>>,
 }
 
@@ -64,6 +66,11 @@ impl Server {
     async fn serve(self: Arc<Self>, mut stream: TcpStream) {
         let _ = stream.set_nodelay(true);
         let connection = self.connections.fetch_add(1, Ordering::Relaxed);
+        let at = stream.local_addr().ok().and_then(|address| self.web.breaks_at(address.ip()));
+        if let Some(bad) = at {
+            let _ = hostile::receive(stream, bad).await;
+            return;
+        }
         let mut buffer = Vec::new();
         let mut agent: Arc<str> = "".into();
         while let Some(head) = read_head(&mut stream, &mut buffer).await {
@@ -91,6 +98,7 @@ impl Server {
         let resource = self.resource(host, ask.path);
         let name =
             host.map_or_else(|| ask.host.as_str().into(), |i| self.web.hosts[i].name.clone());
+        let tries = self.tries_before(host, &resource, ask.path);
         let entry = Entry {
             host: name,
             agent,
@@ -100,32 +108,29 @@ impl Server {
             end_us: start_us,
             bytes: 0,
             connection,
-            status: self.status_now(host, &resource, ask.path),
+            status: status_now(&resource, tries),
             complete: false,
         };
         let status = entry.status;
         let mut exchange = Exchange::new(stream, &self.log, self.log.open(entry));
         rest(Duration::from_millis(self.web.plan.latency_ms)).await;
         let host = host.map_or(0, |host| self.web.hosts[host].serves);
-        answer::send(&self.web, &mut exchange, ask, answer::Turn { host, resource, status }).await
+        answer::send(&self.web, &mut exchange, ask, answer::Turn { host, resource, status, tries })
+            .await
     }
 
     fn resource(&self, host: Option<usize>, path: &str) -> Resource {
         host.map_or_else(|| Resource::status(421), |host| self.web.resource(host, path))
     }
 
-    /// The status this time: flaky resources fail at the first try.
-    fn status_now(&self, host: Option<usize>, resource: &Resource, path: &str) -> u16 {
-        match (&resource.reply, host) {
-            (Reply::Flaky { first, .. }, Some(host)) if self.tries_before(host, path) == 0 => {
-                *first
-            }
-            (reply, _) => reply.status(),
-        }
-    }
-
-    /// Counts this try and tells how many came before it.
-    fn tries_before(&self, host: usize, path: &str) -> u32 {
+    /// Counts this try, where the answer depends on it, and tells how many came before it.
+    fn tries_before(&self, host: Option<usize>, resource: &Resource, path: &str) -> u32 {
+        let counts = match resource.reply {
+            Reply::Flaky { .. } => true,
+            Reply::Bad(_) => !path.starts_with(hostile::BELOW_BAD.0),
+            _ => false,
+        };
+        let Some(host) = host.filter(|_| counts) else { return 0 };
         let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
         let count = tries.entry((host, path.to_owned())).or_default();
         *count += 1;
@@ -133,8 +138,19 @@ impl Server {
     }
 }
 
+/// The status this time: flaky resources fail at the first try.
+fn status_now(resource: &Resource, tries: u32) -> u16 {
+    match &resource.reply {
+        Reply::Flaky { first, .. } if tries == 0 => *first,
+        reply => reply.status(),
+    }
+}
+
 /// Reads up to the end of the next head; `None` when the client leaves or sends too much.
-async fn read_head(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Vec<u8>> {
+pub(crate) async fn read_head(
+    stream: &mut (impl AsyncRead + Unpin),
+    buffer: &mut Vec<u8>,
+) -> Option<Vec<u8>> {
     loop {
         if let Some(end) = buffer.windows(4).position(|window| window == b"\r\n\r\n") {
             let rest = buffer.split_off(end + 4);

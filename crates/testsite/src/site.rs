@@ -4,9 +4,6 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::runtime::Runtime;
 
 use crate::answer::{self, Turn};
 use crate::audit::Audit;
@@ -14,19 +11,18 @@ use crate::log::Request;
 use crate::plan::WebPlan;
 use crate::resource::Reply;
 use crate::server::Server;
+use crate::threads::Threads;
 use crate::truth::Truth;
 use crate::web::{Loopback, Web, addresses};
 
 /// Ports to try before giving up on finding one that is free at every address.
 const PORT_TRIES: usize = 32;
-/// Time for tasks to end when the site stops.
-const STOP_WAIT: Duration = Duration::from_secs(2);
 
 /// A web that is being served. Stops when dropped.
 #[derive(Debug)]
 pub struct TestSite {
     server: Arc<Server>,
-    runtime: Option<Runtime>,
+    _threads: Threads,
 }
 
 impl TestSite {
@@ -50,18 +46,14 @@ impl TestSite {
         plan.named_hosts |= loopback == Loopback::Single;
         let listeners = bind_all(&plan, port, loopback)?;
         let port = listeners[0].local_addr()?.port();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .thread_name("testsite")
-            .enable_all()
-            .build()?;
+        let threads = Threads::start()?;
         let server = Arc::new(Server::new(Web::new(plan, port, loopback)));
-        let inside = runtime.enter();
+        let inside = threads.handle().enter();
         for listener in listeners {
-            server.listen(listener, runtime.handle())?;
+            server.listen(listener, threads.handle())?;
         }
         drop(inside);
-        Ok(Self { server, runtime: Some(runtime) })
+        Ok(Self { server, _threads: threads })
     }
 
     /// The port of all hosts.
@@ -101,7 +93,7 @@ impl TestSite {
         let resource = self.web().resource(host, path);
         let (host, status) = (self.web().hosts[host].serves, resource.reply.status());
         let bad = matches!(resource.reply, Reply::Bad(_));
-        let turn = Turn { host, resource, status };
+        let turn = Turn { host, resource, status, tries: 0 };
         (!bad).then(|| answer::body(self.web(), path, &turn).into_owned())
     }
 
@@ -136,21 +128,6 @@ impl TestSite {
 
     fn web(&self) -> &Web {
         &self.server.web
-    }
-}
-
-impl Drop for TestSite {
-    /// Ends all tasks, so that the port is free again. A runtime must not be dropped where an async
-    /// one is running, hence the thread.
-    fn drop(&mut self) {
-        let Some(runtime) = self.runtime.take() else {
-            return;
-        };
-        let stop = move || runtime.shutdown_timeout(STOP_WAIT);
-        if let Ok(thread) = std::thread::Builder::new().name("testsite stop".to_owned()).spawn(stop)
-        {
-            let _ = thread.join();
-        }
     }
 }
 

@@ -8,11 +8,11 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use crate::hostile::Misbehaviour;
+use crate::hostile::{BELOW_BAD, Misbehaviour};
 use crate::resource::{Carrier, Link, Reply, Resource, Role};
 use crate::robots::{self, Rules, is_robots_path};
 use crate::trap::{self, Trap};
-use crate::web::Web;
+use crate::web::{HostKind, Web};
 
 /// Everything there is to know about a web.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -27,6 +27,8 @@ pub struct Truth {
     pub actions: BTreeSet<String>,
     /// Endless spaces.
     pub traps: Vec<Trap>,
+    /// What the URLs of hosts begin with that answer every path.
+    pub soft: Vec<String>,
     /// Every host by name.
     pub hosts: BTreeMap<String, HostTruth>,
 }
@@ -75,10 +77,12 @@ pub enum Kind {
     Asset,
     /// A URL of such length that a crawler may leave it out.
     TooLong,
-    /// HTTP broken in this way.
+    /// Broken in this way.
     Broken(Misbehaviour),
     /// On a host that cannot be reached.
     Unreachable,
+    /// Behind a page for browsers, at every try.
+    Walled,
 }
 
 /// How a URL is found.
@@ -144,11 +148,18 @@ impl Walk<'_> {
                 crawl_delay_ms: robots::crawl_delay_ms(self.web, host.serves),
             };
             self.truth.hosts.insert(host.name.to_string(), known);
+            if host.kind == HostKind::Soft {
+                self.truth.soft.push(self.web.url(i, "/"));
+            }
             for (prefix, urls_max, _) in
                 trap::SPACES.iter().filter(|_| trap::is_trapped(self.web, i))
             {
                 let prefix = self.web.url(i, prefix);
                 self.truth.traps.push(Trap { prefix, urls_max: *urls_max });
+            }
+            if host.is_bad_at_a_path().is_some() {
+                let (prefix, urls_max) = (self.web.url(i, BELOW_BAD.0), BELOW_BAD.1);
+                self.truth.traps.push(Trap { prefix, urls_max });
             }
         }
     }
@@ -169,7 +180,7 @@ impl Walk<'_> {
             return;
         }
         self.truth.pages.insert(url, expect(self.web, (host, path), &resource, via));
-        if self.web.hosts[host].listens() {
+        if self.web.hosts[host].breaks().is_none() {
             self.queue.push_back((host, path.to_owned()));
         }
     }
@@ -182,7 +193,8 @@ impl Walk<'_> {
         }
         let resource = self.web.resource(host, path);
         let page_nofollow = resource.nofollow();
-        for link in resource.reply.links() {
+        let links = if resource.role == Role::Wall { &[] } else { resource.reply.links() };
+        for link in links {
             let target = link.host_seen_from(host);
             if page_nofollow || link.nofollow {
                 self.truth.nofollow.insert(self.web.url(target, &link.path));
@@ -216,10 +228,11 @@ fn expect(web: &Web, (host, path): (usize, &str), resource: &Resource, via: Via)
 fn kind(web: &Web, (host, path): (usize, &str), resource: &Resource) -> Kind {
     let serves = web.hosts[host].serves;
     match (&resource.role, &resource.reply) {
-        _ if !web.hosts[host].listens() => Kind::Unreachable,
+        _ if web.hosts[host].breaks().is_some() => Kind::Unreachable,
         (Role::Asset, _) => Kind::Asset,
         (Role::Sitemap, _) => Kind::Sitemap,
         (Role::Overlong, _) => Kind::TooLong,
+        (Role::Wall, _) => Kind::Walled,
         (_, Reply::Redirect { to, .. }) => {
             Kind::Redirect(web.url(to.host_seen_from(host), &to.path))
         }

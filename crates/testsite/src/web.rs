@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use crate::feature::{self, Shelf};
-use crate::hostile::Misbehaviour;
+use crate::feature::{self, Challenge, Shelf};
+use crate::hostile::{BELOW_BAD, Misbehaviour, Place, Reset};
 use crate::plan::WebPlan;
 use crate::prose::Prose;
 use crate::resource::{Link, Resource};
@@ -53,12 +53,32 @@ pub(crate) enum HostKind {
     Mirror,
     Robots(Oddity),
     Hostile(Misbehaviour),
+    /// Keeps machines out.
+    Walled(Challenge),
+    /// Answers every path.
+    Soft,
 }
 
 impl Host {
-    /// False for the host whose address nobody answers at.
+    /// False for a host whose address nobody listens at.
     pub fn listens(&self) -> bool {
-        self.kind != HostKind::Hostile(Misbehaviour::Refuses)
+        self.kind != HostKind::Hostile(Misbehaviour::Reset(Reset::Refuses))
+    }
+
+    /// How its connections break, if they do.
+    pub fn breaks(&self) -> Option<Misbehaviour> {
+        match self.kind {
+            HostKind::Hostile(bad) if bad.place() == Place::Connection => Some(bad),
+            _ => None,
+        }
+    }
+
+    /// How it misbehaves at its path for that, if it does.
+    pub fn is_bad_at_a_path(&self) -> Option<Misbehaviour> {
+        match self.kind {
+            HostKind::Hostile(bad) if bad.place() == Place::Path => Some(bad),
+            _ => None,
+        }
     }
 }
 
@@ -67,7 +87,7 @@ impl Host {
 pub(crate) enum Loopback {
     /// All of 127.0.0.0/8, as on Linux.
     Whole,
-    /// 127.0.0.1 alone: hosts then differ by name, and none can refuse connections.
+    /// 127.0.0.1 alone: hosts then differ by name, and none can break connections.
     Single,
 }
 
@@ -80,6 +100,7 @@ pub(crate) struct Web {
     pub prose: Prose,
     shelves: Vec<Shelf>,
     by_name: HashMap<Arc<str>, usize>,
+    broken: HashMap<IpAddr, Misbehaviour>,
 }
 
 impl Web {
@@ -87,8 +108,9 @@ impl Web {
     pub fn new(plan: WebPlan, port: u16, loopback: Loopback) -> Self {
         let hosts = lay_out(&plan, loopback);
         let by_name = hosts.iter().enumerate().map(|(i, host)| (host.name.clone(), i)).collect();
+        let broken = hosts.iter().filter_map(|host| Some((host.address, host.breaks()?))).collect();
         let prose = Prose::new(&plan);
-        let mut web = Self { plan, port, hosts, prose, shelves: Vec::new(), by_name };
+        let mut web = Self { plan, port, hosts, prose, shelves: Vec::new(), by_name, broken };
         web.shelves = (0..web.hosts.len()).map(|host| feature::stock(&web, host)).collect();
         web
     }
@@ -98,14 +120,38 @@ impl Web {
         self.by_name.get(name).copied()
     }
 
+    /// How connections to this address break, if they do.
+    pub fn breaks_at(&self, address: IpAddr) -> Option<Misbehaviour> {
+        self.broken.get(&address).copied()
+    }
+
     /// What stands at `path` (with its query) of a host; a 404 where nothing does.
     pub fn resource(&self, host: usize, path: &str) -> Resource {
         let host = self.hosts[host].serves;
+        let missing = || match self.hosts[host].kind {
+            HostKind::Soft => feature::nothing_here(self, host),
+            _ => Resource::status(404),
+        };
         robots::resource(self, host, path)
+            .or_else(|| self.wall(host))
             .or_else(|| self.shelves[host].get(path))
             .or_else(|| page::number(self, host, path).map(|n| page::resource(self, host, n)))
             .or_else(|| trap::resource(self, host, path))
-            .unwrap_or_else(|| Resource::status(404))
+            .or_else(|| self.below_bad(host, path))
+            .unwrap_or_else(missing)
+    }
+
+    /// What stands before every page of a host, if it keeps machines out.
+    fn wall(&self, host: usize) -> Option<Resource> {
+        match self.hosts[host].kind {
+            HostKind::Walled(challenge) => Some(feature::challenge(challenge)),
+            _ => None,
+        }
+    }
+
+    fn below_bad(&self, host: usize, path: &str) -> Option<Resource> {
+        let bad = self.hosts[host].is_bad_at_a_path()?;
+        path.starts_with(BELOW_BAD.0).then(|| Resource::bad(bad))
     }
 
     /// Links that a host's start page has because of its features.
@@ -150,7 +196,8 @@ pub(crate) fn addresses(plan: &WebPlan, loopback: Loopback) -> BTreeSet<IpAddr> 
     hosts.iter().filter(|host| host.listens()).map(|host| host.address).collect()
 }
 
-/// All hosts of a plan: the ordinary ones first, then mirror, robots oddities, misbehaviours.
+/// All hosts of a plan: the ordinary ones first, then mirror, robots oddities, misbehaviours, walls, and
+/// one that answers everything.
 fn lay_out(plan: &WebPlan, loopback: Loopback) -> Vec<Host> {
     let mut hosts = Vec::new();
     for i in 0..plan.hosts {
@@ -168,13 +215,23 @@ fn lay_out(plan: &WebPlan, loopback: Loopback) -> Vec<Host> {
             .map(|(odd, word)| (HostKind::Robots(*odd), format!("{word}.robots.test"), few));
         hosts.extend(odd);
     }
-    if plan.features.hostile {
-        let bad = Misbehaviour::ALL
+    let possible =
+        |bad: &&Misbehaviour| loopback == Loopback::Whole || bad.place() != Place::Connection;
+    let mut met: HashMap<Misbehaviour, usize> = HashMap::new();
+    for bad in plan.all_misbehaviours().iter().filter(possible) {
+        let nth = met.entry(*bad).or_default();
+        *nth += 1;
+        let number = if *nth > 1 { format!("-{nth}") } else { String::new() };
+        hosts.push((HostKind::Hostile(*bad), format!("{}{number}.hostile.test", bad.word()), few));
+    }
+    if plan.features.walls {
+        let walled = Challenge::ALL
             .iter()
-            .filter(|(bad, _)| loopback == Loopback::Whole || *bad != Misbehaviour::Refuses);
-        hosts.extend(
-            bad.map(|(bad, word)| (HostKind::Hostile(*bad), format!("{word}.hostile.test"), few)),
-        );
+            .map(|(by, word)| (HostKind::Walled(*by), format!("{word}.walled.test"), few));
+        hosts.extend(walled);
+    }
+    if plan.features.soft {
+        hosts.push((HostKind::Soft, "soft.any.test".to_owned(), few));
     }
     let numbered = hosts.into_iter().enumerate();
     numbered

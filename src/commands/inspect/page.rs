@@ -6,6 +6,7 @@ use anyhow::Result;
 use data_encoding::{BASE64, BASE64_NOPAD};
 use larm_core::Limits;
 use larm_core::parse::{Input, LinkRef, Page, markdown, parse};
+use larm_core::signals::{Reader, Signals};
 use larm_core::url::{canonicalise, resolve};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -50,6 +51,7 @@ pub fn facts(input: &Input<'_>, limits: &Limits) -> Value {
         "text": page.text,
         "markdown": markdown(input, limits),
         "meta_robots": meta_robots(&page),
+        "signals": signals(&page, limits),
         "canonical": page.canonical.as_deref().and_then(|href| target(input, &page, href)),
         "description": page.description,
         "kind": page.kind.word(),
@@ -82,6 +84,16 @@ fn meta_robots(page: &Page) -> Option<String> {
     (!contents.is_empty()).then(|| contents.join(", "))
 }
 
+/// What the page says of its use, one line each.
+fn signals(page: &Page, limits: &Limits) -> Vec<String> {
+    let mut signals = Signals::default();
+    let reader = Reader { agent: "larm", content_type: "", limits };
+    for (name, content) in &page.robots_meta {
+        signals.read_meta(name, content, &reader);
+    }
+    signals.into_facts().map(|fact| format!("{}: {}", fact.name, fact.value)).collect()
+}
+
 /// Prints a page for people.
 pub fn show(args: &InspectPage) -> Result<()> {
     let body = super::read(args.file.as_deref().expect("clap asks for a file or --jsonl"))?;
@@ -110,6 +122,9 @@ pub fn show(args: &InspectPage) -> Result<()> {
         if let Some(value) = value {
             writeln!(out, "  {name:<9} {value}")?;
         }
+    }
+    for signal in signals(&page, &limits) {
+        writeln!(out, "  signal    {signal}")?;
     }
     for note in &page.notes {
         writeln!(out, "  note      {}", note.word())?;

@@ -5,6 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use larm_core::Limits;
 use larm_core::robots::Robots;
+use larm_core::signals::Signals;
 use larm_core::url::resolve;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -34,7 +35,17 @@ pub fn answer(question: Question, limits: &Limits) -> Value {
         "rule": verdict.rule,
         "crawl_delay": robots.crawl_delay_ms(agent).map(seconds),
         "sitemaps": robots.sitemaps().collect::<Vec<_>>(),
+        "signals": signals(&robots, agent, &path, limits),
     })
+}
+
+/// What the file says of the use of a path, one line each.
+fn signals(robots: &Robots, agent: &str, path: &str, limits: &Limits) -> Vec<String> {
+    let mut signals = Signals::default();
+    for line in robots.signals(agent, path) {
+        signals.read_line(&line, limits);
+    }
+    signals.into_facts().map(|fact| format!("{}: {}", fact.name, fact.value)).collect()
 }
 
 /// Whole seconds as an integer, others as a fraction.
@@ -55,7 +66,8 @@ fn path_of(text: &str) -> Option<String> {
 /// Prints it for people.
 pub fn show(args: &InspectRobots) -> Result<()> {
     let bytes = super::read(args.file.as_deref().expect("clap asks for a file or --jsonl"))?;
-    let robots = Robots::parse(&bytes, &Limits::default());
+    let limits = Limits::default();
+    let robots = Robots::parse(&bytes, &limits);
     let agent = product_token(&args.agent);
     let mut out = std::io::stdout().lock();
     for text in &args.urls {
@@ -71,6 +83,9 @@ pub fn show(args: &InspectRobots) -> Result<()> {
             (None, _) => "no rule matches".to_owned(),
         };
         writeln!(out, "{text}\n  {word} for {agent}: {why}")?;
+        for signal in signals(&robots, agent, &path, &limits) {
+            writeln!(out, "  {signal}")?;
+        }
     }
     if let Some(ms) = robots.crawl_delay_ms(agent) {
         writeln!(out, "crawl-delay for {agent}: {}", human::time(ms))?;

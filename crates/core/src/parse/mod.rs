@@ -16,7 +16,7 @@ mod prose;
 mod sitemap;
 mod sniff;
 #[cfg(test)]
-mod testdata;
+pub(crate) mod testdata;
 #[cfg(test)]
 mod tests;
 

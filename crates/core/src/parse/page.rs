@@ -32,7 +32,8 @@ pub struct Page {
     pub canonical: Option<String>,
     /// The first `meta name=description`.
     pub description: Option<String>,
-    /// `meta` names (in lower case) and contents whose content has the form of robots directives.
+    /// `meta` names (in lower case) and contents whose content has the form of robots directives, and
+    /// those that reserve text and data mining.
     pub robots_meta: Vec<(String, String)>,
     /// Readable text: white space collapsed, blocks on lines of their own, no scripts, no styles.
     pub text: String,

@@ -1,8 +1,12 @@
 //! Which kind of body is this: by `Content-Type`, and by its first bytes where that says nothing.
 //!
-//! A server that names a type is believed, except that "plain text" full of binary bytes is none. The
-//! byte patterns are those of the WHATWG MIME Sniffing standard (section 7.1), as far as they separate
-//! what larm reads from what it does not; at most the first 1,445 bytes are looked at.
+//! A server that names a type is believed, and HTML and XML always are. The exception is "plain text" full
+//! of binary bytes, which is what servers say that know nothing. Where there is no type, or one that says
+//! nothing, the byte patterns of the WHATWG MIME Sniffing standard (section 7) decide. At most the first
+//! 1,445 bytes are looked at.
+//!
+//! Two steps further than the standard, which protects browsers from running what they sniff (nothing is
+//! run here): `application/octet-stream` says nothing, too, and a byte order mark does not hide HTML.
 
 use super::mime::Mime;
 
@@ -65,12 +69,20 @@ pub(super) fn kind(mime: Option<&Mime>, body: &[u8]) -> Kind {
         "text/javascript" | "text/ecmascript" | "text/jscript" => Kind::Other,
         "image/svg+xml" => Kind::Other,
         _ if essence.ends_with("+xml") => Kind::Xml,
+        _ if essence.starts_with("text/") && is_wide(mime) => Kind::Text,
         _ if essence.starts_with("text/") => text_or_other(head),
         _ => Kind::Other,
     }
 }
 
+/// Whether the charset is one in which plain text is full of zeros.
+fn is_wide(mime: Option<&Mime>) -> bool {
+    let charset = mime.and_then(|mime| mime.parameter("charset")).unwrap_or_default();
+    charset.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("utf-16"))
+}
+
 fn by_content(head: &[u8]) -> Kind {
+    // The standard's white space, which is that of ASCII.
     let start = head.trim_ascii_start();
     let past_mark = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     if past_mark.starts_with(b"<?xml") {
@@ -84,7 +96,7 @@ fn by_content(head: &[u8]) -> Kind {
     }
 }
 
-/// Tags that begin HTML; each needs a space or `>` behind it.
+/// What begins HTML (section 7.1); a space or `>` has to follow.
 const HTML_STARTS: &[&[u8]] = &[
     b"<!doctype html",
     b"<html",
@@ -102,22 +114,47 @@ const HTML_STARTS: &[&[u8]] = &[
     b"<body",
     b"<br",
     b"<p",
+    b"<!--",
 ];
 
 fn begins_html(head: &[u8]) -> bool {
-    let ends_tag = |at: usize| matches!(head.get(at), Some(b' ' | b'>'));
     let is_start = |tag: &[u8]| {
-        head.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag))
-            && ends_tag(tag.len())
+        let ends_tag = matches!(head.get(tag.len()), Some(b' ' | b'>'));
+        ends_tag && head[..tag.len()].eq_ignore_ascii_case(tag)
     };
-    head.starts_with(b"<!--") || HTML_STARTS.iter().any(|tag| is_start(tag))
+    HTML_STARTS.iter().any(|tag| is_start(tag))
 }
 
-/// Formats whose first bytes could pass for text.
+/// Documents, images, sound, films and archives (sections 6.1, 6.2, 6.4 and 7.1): what stands at the
+/// start, and what further on at which byte.
+const BINARY_STARTS: &[(&[u8], usize, &[u8])] = &[
+    (b"%PDF-", 0, b""),
+    (b"%!PS-Adobe-", 0, b""),
+    (b"\x00\x00\x01\x00", 0, b""),
+    (b"\x00\x00\x02\x00", 0, b""),
+    (b"BM", 0, b""),
+    (b"GIF87a", 0, b""),
+    (b"GIF89a", 0, b""),
+    (b"RIFF", 8, b"WEBPVP"),
+    (b"\x89PNG\r\n\x1a\n", 0, b""),
+    (b"\xff\xd8\xff", 0, b""),
+    (b"FORM", 8, b"AIFF"),
+    (b"ID3", 0, b""),
+    (b"OggS\x00", 0, b""),
+    (b"MThd\x00\x00\x00\x06", 0, b""),
+    (b"RIFF", 8, b"AVI "),
+    (b"RIFF", 8, b"WAVE"),
+    (b"", 4, b"ftyp"),
+    (b"\x1a\x45\xdf\xa3", 0, b""),
+    (b"\x1f\x8b\x08", 0, b""),
+    (b"PK\x03\x04", 0, b""),
+    (b"Rar \x1a\x07\x00", 0, b""),
+];
+
 fn begins_document_or_media(head: &[u8]) -> bool {
-    let starts: &[&[u8]] =
-        &[b"%PDF-", b"%!PS-Adobe-", b"GIF8", b"RIFF", b"FORM", b"ID3", b"Rar ", b"OggS"];
-    starts.iter().any(|start| head.starts_with(start))
+    let further =
+        |at: usize, what: &[u8]| head.get(at..).is_some_and(|rest| rest.starts_with(what));
+    BINARY_STARTS.iter().any(|(start, at, what)| head.starts_with(start) && further(*at, what))
 }
 
 fn text_or_other(head: &[u8]) -> Kind {
@@ -154,6 +191,19 @@ mod tests {
             (None, b"\xef\xbb\xbf<html>", Kind::Html),
             (None, b"<htmlx>", Kind::Text),
             (None, b"<!-- x", Kind::Html),
+            (None, b"<!--x", Kind::Text),
+            (None, b"<p", Kind::Text),
+            (None, b"\x0c<BODY>", Kind::Html),
+            (None, b"GIF89a, it begins", Kind::Other),
+            (None, b"GIF is a format", Kind::Text),
+            (None, b"RIFF....WAVEfmt", Kind::Other),
+            (None, b"RIFF raff", Kind::Text),
+            (None, b"....ftypisom", Kind::Other),
+            (Some("*/*"), b"<title>x", Kind::Html),
+            (Some("unknown/unknown"), b"\xff\xd8\xff", Kind::Other),
+            (Some("text/html"), b"<rss version=2>", Kind::Html),
+            (Some("text/plain; charset=UTF-16LE"), b"a\x00b\x00", Kind::Text),
+            (Some("text/csv"), b"\x00\x01", Kind::Other),
             (None, b" <?xml version='1.0'?>", Kind::Xml),
             (None, b"%PDF-1.7", Kind::Other),
             (None, b"plain words", Kind::Text),

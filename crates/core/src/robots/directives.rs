@@ -20,6 +20,10 @@ pub struct Directives {
     pub nosnippet: bool,
     /// Its images are not to be found by a search.
     pub noimageindex: bool,
+    /// Not to be used for AI.
+    pub noai: bool,
+    /// Its images are not to be used for AI.
+    pub noimageai: bool,
 }
 
 impl Directives {
@@ -59,6 +63,8 @@ impl Directives {
             noarchive: self.noarchive | other.noarchive,
             nosnippet: self.nosnippet | other.nosnippet,
             noimageindex: self.noimageindex | other.noimageindex,
+            noai: self.noai | other.noai,
+            noimageai: self.noimageai | other.noimageai,
         }
     }
 
@@ -70,6 +76,8 @@ impl Directives {
             (self.noarchive, "noarchive"),
             (self.nosnippet, "nosnippet"),
             (self.noimageindex, "noimageindex"),
+            (self.noai, "noai"),
+            (self.noimageai, "noimageai"),
         ];
         let in_force = words.into_iter().filter(|(is_set, _)| *is_set).map(|(_, word)| word);
         in_force.collect::<Vec<_>>().join(", ")
@@ -89,6 +97,8 @@ impl Directives {
             "noarchive" | "nocache" => Self { noarchive: true, ..nothing },
             "nosnippet" => Self { nosnippet: true, ..nothing },
             "noimageindex" => Self { noimageindex: true, ..nothing },
+            "noai" => Self { noai: true, ..nothing },
+            "noimageai" => Self { noimageai: true, ..nothing },
             _ => nothing,
         }
     }
@@ -119,6 +129,7 @@ mod tests {
             ("robots", "index, follow, all", Some("")),
             ("robots", "noarchive; nosnippet nocache", Some("noarchive, nosnippet")),
             ("robots", "noimageindex", Some("noimageindex")),
+            ("robots", "NoAI, noimageai", Some("noai, noimageai")),
             ("robots", "noindexed, unavailable_after: 25-Aug-2030", Some("")),
             ("googlebot", "noindex", None),
             ("description", "noindex", None),

@@ -14,12 +14,12 @@
 use std::borrow::Cow;
 
 /// The path and query of a URL in the form for comparison; borrowed if it has it already.
-pub(super) fn normal_path(path: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn normal_path(path: &[u8]) -> Cow<'_, [u8]> {
     normal(path, Star::Literal)
 }
 
 /// The same for the path of a rule, in which `*` stays.
-pub(super) fn normal_pattern(pattern: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn normal_pattern(pattern: &[u8]) -> Cow<'_, [u8]> {
     normal(pattern, Star::Wildcard)
 }
 

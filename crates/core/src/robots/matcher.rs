@@ -14,7 +14,7 @@ use memchr::{memchr, memmem};
 
 /// Whether `pattern` matches `path` from its beginning and, if `anchored`, to its end. Both are in
 /// the form for comparison; the `$` of an anchored pattern is not part of it.
-pub(super) fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
+pub(crate) fn matches(pattern: &[u8], anchored: bool, path: &[u8]) -> bool {
     // Most rules part with a path at its second byte.
     let pairs = pattern.iter().zip(path);
     let same = pairs.take_while(|&(&ours, theirs)| ours == *theirs && ours != b'*').count();

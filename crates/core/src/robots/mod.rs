@@ -9,8 +9,10 @@
 //!   that form, which a canonical URL nearly always is.
 //! - ROBOTS-1: `judge` takes at most a constant times (bytes of the file + rules × bytes of the
 //!   path), whatever the patterns are; see `matcher`.
-//! - A parsed file is at most five allocations: one and a half times the bytes of real files, six
+//! - A parsed file is at most six allocations: one and a half times the bytes of real files, six
 //!   times those of files made to be large.
+//! - Lines about the use of pages ([`Robots::signals`]) say nothing about access: groups and verdicts
+//!   are the same with them and without.
 //!
 //! Nothing here fetches, caches, or knows what a status of 404 or 503 means: the caller turns those
 //! into [`Robots::allow_all`] and [`Robots::disallow_all`].
@@ -21,13 +23,17 @@ use std::cmp::Ordering;
 use crate::Limits;
 
 pub mod directives;
-mod escape;
-mod matcher;
+pub(crate) mod escape;
+pub(crate) mod matcher;
 mod parse;
 #[cfg(test)]
 mod tests;
+mod usage;
 
 pub use directives::Directives;
+pub use usage::{UsageField, UsageLine};
+
+use usage::Usage;
 
 /// A parsed robots.txt.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +44,8 @@ pub struct Robots {
     agents: Box<[Agent]>,
     /// The rules, group by group; within a group the most specific first.
     rules: Box<[Rule]>,
+    /// What the file says of the use of its pages, group by group.
+    usages: Box<[Usage]>,
     /// One sitemap per line.
     sitemaps: Box<str>,
     /// Why nothing at all is allowed, if that is so.
@@ -89,6 +97,8 @@ struct Agent {
     token: Span,
     /// Rules of the group that the line stands in.
     rules: Span,
+    /// What that group says of the use of pages.
+    usages: Span,
     delay_ms: Option<u64>,
 }
 
@@ -173,6 +183,7 @@ impl Robots {
         self.text.len()
             + size_of_val(&*self.agents)
             + size_of_val(&*self.rules)
+            + size_of_val(&*self.usages)
             + self.sitemaps.len()
             + self.closed.as_ref().map_or(0, |why| why.len())
     }

@@ -2,7 +2,8 @@
 //!
 //! A line counts when it begins with a name that is known here; every other line is as if it were
 //! not there. Only rules end the list of user agents that opens a group: a crawl-delay, a sitemap
-//! or an unknown line in between does not (section 2.2.4).
+//! or an unknown line in between does not (section 2.2.4). Nor does a line about the use of pages,
+//! although AIPREF calls it a rule: an agent named above it would be let in where it was kept out.
 //!
 //! Tolerated beyond the grammar, because sites rely on it and it hurts nobody: a blank in the place
 //! of the colon, a byte order mark that is cut short, names of agents with a version behind them or
@@ -13,6 +14,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2, memrchr2};
 
+use super::usage::{Usage, UsageField};
 use super::{Agent, Robots, Rule, Span, escape};
 use crate::Limits;
 
@@ -62,6 +64,7 @@ enum Field {
     Disallow,
     CrawlDelay,
     Sitemap,
+    Usage(UsageField),
 }
 
 /// The names of fields, compared without case.
@@ -74,6 +77,8 @@ const FIELDS: &[(&str, Field)] = &[
     ("dissallow", Field::Disallow),
     ("crawl-delay", Field::CrawlDelay),
     ("sitemap", Field::Sitemap),
+    ("content-usage", Field::Usage(UsageField::ContentUsage)),
+    ("content-signal", Field::Usage(UsageField::ContentSignal)),
 ];
 
 /// Field and value of a line without comment and outer blanks; the value is the line's end.
@@ -102,9 +107,11 @@ struct Draft {
     text: Vec<u8>,
     agents: Vec<Agent>,
     rules: Vec<Rule>,
+    usages: Vec<Usage>,
     sitemaps: String,
     group_agents: usize,
     group_rules: usize,
+    group_usages: usize,
     /// The group's list of user agents is complete.
     rules_began: bool,
 }
@@ -119,6 +126,7 @@ impl Draft {
             Some((Field::Disallow, value)) => self.take_rule(number, line, value, false),
             Some((Field::CrawlDelay, value)) => self.take_delay(value),
             Some((Field::Sitemap, value)) => self.take_sitemap(value),
+            Some((Field::Usage(field), value)) => self.take_usage(number, field, value),
             None => {}
         }
     }
@@ -132,7 +140,8 @@ impl Draft {
             return; // A group for nobody, unless others are named.
         }
         let token = self.keep(&token.to_ascii_lowercase());
-        self.agents.push(Agent { token, rules: Span::default(), delay_ms: None });
+        let (rules, usages) = (Span::default(), Span::default());
+        self.agents.push(Agent { token, rules, usages, delay_ms: None });
     }
 
     fn take_rule(&mut self, line: u32, written: &[u8], path: &[u8], allow: bool) {
@@ -142,10 +151,7 @@ impl Draft {
         if for_nobody || path.is_empty() {
             return;
         }
-        let (bare, anchored) = match path.strip_suffix(b"$") {
-            Some(bare) => (bare, true),
-            None => (path, false),
-        };
+        let (bare, anchored) = unanchored(path);
         let path_from = self.text.len() + written.len() - path.len();
         let written = self.keep(written);
         let pattern = match escape::normal_pattern(bare) {
@@ -154,6 +160,20 @@ impl Draft {
             Cow::Owned(pattern) => self.keep(&pattern),
         };
         self.rules.push(Rule { written, pattern, line, allow, anchored });
+    }
+
+    /// `/path train-ai=n`, or words alone, which then hold for all paths.
+    fn take_usage(&mut self, line: u32, field: UsageField, value: &[u8]) {
+        let for_nobody = self.agents.len() == self.group_agents;
+        if for_nobody || value.is_empty() {
+            return;
+        }
+        let path_end = if value.starts_with(b"/") { memchr2(b' ', b'\t', value) } else { Some(0) };
+        let (path, words) = value.split_at(path_end.unwrap_or(value.len()));
+        let (bare, anchored) = unanchored(path);
+        let pattern = self.keep(&escape::normal_pattern(bare));
+        let words = self.keep(words.trim_ascii_start());
+        self.usages.push(Usage { field, pattern, anchored, words, line });
     }
 
     /// Notes the delay at the agent named last; `close_group` hands it to those above.
@@ -175,14 +195,17 @@ impl Draft {
         let rules = self.rules.get_mut(self.group_rules..).unwrap_or_default();
         rules.sort_unstable_by(Rule::precedence);
         let span = Span::new(self.group_rules, self.rules.len());
+        let usages = Span::new(self.group_usages, self.usages.len());
         let mut longest = None;
         for agent in self.agents.iter_mut().skip(self.group_agents).rev() {
             longest = longest.max(agent.delay_ms);
             agent.delay_ms = longest;
             agent.rules = span;
+            agent.usages = usages;
         }
         self.group_agents = self.agents.len();
         self.group_rules = self.rules.len();
+        self.group_usages = self.usages.len();
         self.rules_began = false;
     }
 
@@ -194,6 +217,7 @@ impl Draft {
             text: self.text.into(),
             agents: self.agents.into(),
             rules: self.rules.into(),
+            usages: self.usages.into(),
             sitemaps: self.sitemaps.into(),
             closed: None,
         }
@@ -204,6 +228,11 @@ impl Draft {
         self.text.extend_from_slice(bytes);
         Span::new(from, self.text.len())
     }
+}
+
+/// A path without the `$` that stands for its end, and whether it had one.
+fn unanchored(path: &[u8]) -> (&[u8], bool) {
+    path.strip_suffix(b"$").map_or((path, false), |bare| (bare, true))
 }
 
 /// The product token that a user-agent line begins with: `larm` of `larm/1.0 (crawler)`, or `*`.

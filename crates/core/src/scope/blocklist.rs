@@ -45,6 +45,10 @@ impl Filter for Blocklist {
         "blocklist"
     }
 
+    fn is_about_safety(&self) -> bool {
+        true
+    }
+
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
         match self.blocking_entry(subject.url.host()) {
             None => Verdict::Pass,

@@ -49,6 +49,10 @@ impl Filter for Files {
         "files"
     }
 
+    fn is_about_safety(&self) -> bool {
+        true
+    }
+
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
         if !subject.url.is_file() {
             return Verdict::Pass;

@@ -18,6 +18,7 @@ mod files;
 mod known_paths;
 mod length;
 mod pattern;
+mod ports;
 mod reach;
 mod redirects;
 mod scheme;
@@ -91,6 +92,12 @@ pub trait Filter: Send + Sync {
     /// The name in `larm.toml`, reasons and counters.
     fn name(&self) -> &str;
 
+    /// Whether it says what must never be asked, for whatever purpose. Such a filter is heard for a
+    /// robots.txt that lies elsewhere, too, which no scope speaks of.
+    fn is_about_safety(&self) -> bool {
+        false
+    }
+
     /// Whether the URL may stay.
     fn judge(&self, subject: &Subject<'_>) -> Verdict;
 }
@@ -116,6 +123,13 @@ impl Filters {
     /// The first objection, or none.
     pub fn judge(&self, subject: &Subject<'_>) -> Verdict {
         let mut verdicts = self.0.iter().map(|filter| filter.judge(subject));
+        verdicts.find(|verdict| *verdict != Verdict::Pass).unwrap_or(Verdict::Pass)
+    }
+
+    /// The first objection of those that are about safety, or none.
+    pub fn judge_safety(&self, subject: &Subject<'_>) -> Verdict {
+        let heard = self.0.iter().filter(|filter| filter.is_about_safety());
+        let mut verdicts = heard.map(|filter| filter.judge(subject));
         verdicts.find(|verdict| *verdict != Verdict::Pass).unwrap_or(Verdict::Pass)
     }
 

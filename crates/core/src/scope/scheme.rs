@@ -12,6 +12,10 @@ impl Filter for Scheme {
         "scheme"
     }
 
+    fn is_about_safety(&self) -> bool {
+        true
+    }
+
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
         let scheme = subject.url.scheme();
         if self.allow.is_empty() || self.allow.iter().any(|allow| allow == scheme) {

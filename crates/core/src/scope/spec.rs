@@ -18,6 +18,7 @@ use super::depth::Depth;
 use super::known_paths::{KnownList, KnownPaths};
 use super::length::Length;
 use super::pattern::{Exclude, Include, Patterns};
+use super::ports::Ports;
 use super::reach::{Reach, ScopeMode};
 use super::redirects::Redirects;
 use super::scheme::Scheme;
@@ -36,6 +37,8 @@ pub enum FilterSpec {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         allow: Vec<String>,
     },
+    /// Ports on which something else than the web answers.
+    Ports {},
     /// The longest URL.
     Length {},
     /// Redirects in a row.
@@ -106,6 +109,7 @@ fn calendar_years(year: u32) -> (u32, u32) {
 pub fn default_specs() -> Vec<FilterSpec> {
     vec![
         FilterSpec::Scheme { allow: Vec::new() },
+        FilterSpec::Ports {},
         FilterSpec::Length {},
         FilterSpec::Redirects {},
         FilterSpec::Depth {},
@@ -186,6 +190,7 @@ impl FilterSpec {
         };
         Ok(match self {
             Self::Scheme { allow } => Box::new(Scheme { allow: allow.clone() }),
+            Self::Ports {} => Box::new(Ports::new(input.seeds)),
             Self::Length {} => Box::new(Length { bytes_max: limits.url_bytes_max }),
             Self::Redirects {} => Box::new(Redirects { max: limits.redirects_max }),
             Self::Depth {} => Box::new(Depth { hops_max: hops_max(input) }),

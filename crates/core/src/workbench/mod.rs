@@ -29,7 +29,7 @@
 //!
 //! | class | the host waits | uses a chance | given up |
 //! |---|---|---|---|
-//! | dns, refused, unroutable, connect-timeout, tls, robots-unreachable | the class's delay, growing with each chance | yes | when `host_chances_max` are used |
+//! | dns, name-servers, refused, unroutable, connect-timeout, tls, robots-unreachable | the class's delay, growing with each chance | yes | when `host_chances_max` are used |
 //! | too-many-requests, unavailable | Retry-After up to `retry_after_ms_max`; without one, the class's delay, growing with each failure up to `host_back_off_ms_max` | no | – |
 //! | first-byte-timeout, reset, protocol, body-broken, server-error | its usual gap | no | – |
 //! | any, when it is number `host_failures_max` in a row or later: excluded | as above, and as the first row if that is longer | yes | when `host_chances_max` are used |
@@ -277,6 +277,15 @@ impl Workbench {
         let leased = seat.is_leased();
         let taken = address.is_taken(&self.pace) || address.free_at(&self.pace) > until;
         Some(Wait { until, rule, leased, address_waits: !leased && taken })
+    }
+
+    /// Another host of the same address: one whose turn it is, if there is such a one.
+    pub fn sharing_with(&self, host: HostKey) -> Option<HostKey> {
+        let address = self.seats.get(&host)?.address;
+        let others =
+            || self.seats.iter().filter(|(key, seat)| **key != host && seat.address == address);
+        let leased = others().find(|(_, seat)| seat.is_leased());
+        leased.or_else(|| others().next()).map(|(key, _)| *key)
     }
 
     /// Where a host stands on the bench, and with which pace. None if it is not there.

@@ -135,6 +135,9 @@ pub enum End {
     },
     /// Nothing was sent: the time stays as it was.
     Unused,
+    /// It failed while our own network was down: the host waits its usual gap, behind those who were not
+    /// asked, and nothing is held against it.
+    Spared,
 }
 
 /// Whether a host is worth another try.
@@ -152,6 +155,10 @@ impl HostPace {
     pub fn end(&mut self, end: End, at: Millis, pace: &Pace, limits: &Limits) -> Health {
         match end {
             End::Unused => Health::Goes,
+            End::Spared => {
+                self.wait_gap(at, pace);
+                Health::Goes
+            }
             End::Answered { response_ms } => {
                 self.answered(response_ms);
                 self.wait_gap(at, pace);

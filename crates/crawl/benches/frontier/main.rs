@@ -29,7 +29,7 @@ use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::workbench::{End, Pace};
 use larm_core::{Limits, Millis, Outcome};
 use larm_crawl::frontier::{
-    Candidate, DiskFrontier, Fate, Frontier, Lease, PageRow, Settlement, Written,
+    Candidate, DiskFrontier, Fate, Frontier, Lease, Located, PageRow, Settlement, Written,
 };
 use larm_crawl::store::WarcRef;
 
@@ -205,7 +205,11 @@ impl Crawl {
         loop {
             while let Some(nameless) = self.frontier.nameless(self.now) {
                 let address = IpAddr::V4(Ipv4Addr::from(nameless.host.0 as u32));
-                self.frontier.named(nameless.host, Ok((address, 3_600_000)), self.now)?;
+                self.frontier.named(
+                    nameless.host,
+                    Ok(Located::at(address, 3_600_000)),
+                    self.now,
+                )?;
             }
             if let Some(lease) = self.frontier.lease(self.now)? {
                 self.frontier.sent(lease.host(), self.now);

@@ -1,8 +1,9 @@
 //! Reading a body onto the tape, within bytes, time and memory (step 7 of the line).
 //!
 //! A body is read as far as its reservation covers it; then that has to grow. Waiting for memory is our
-//! own doing, so the deadline moves by as much. Reading stops, it never fails: why it stopped is part of
-//! the result.
+//! own doing, so the deadline moves by as much. A body that only drips does not hold its place until the
+//! deadline, which may be hours away: after a time of grace, every byte has to buy the time it took.
+//! Reading stops, it never fails: why it stopped is part of the result.
 
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -52,9 +53,12 @@ impl BodyReader<'_, '_> {
     /// Reads until the body ends, or something ends the reading.
     pub async fn read(mut self, mut body: Incoming, budget: &Budget) -> Reading {
         let mut reservation = Reservation::default();
+        let mut begun = self.clock.now();
         let stopped = loop {
-            self.cover_more(&mut reservation, budget).await;
-            match self.read_up_to(reservation.bytes(), &mut body).await {
+            let waited_ms = self.cover_more(&mut reservation, budget).await;
+            begun = begun.after(waited_ms);
+            self.deadline = self.deadline.after(waited_ms);
+            match self.read_up_to(reservation.bytes(), begun, &mut body).await {
                 Progress::Full if reservation.bytes() < self.limits.body_bytes_max => {}
                 Progress::Ended => break None,
                 Progress::Full => break Some(Truncated::Length),
@@ -65,19 +69,43 @@ impl BodyReader<'_, '_> {
         Reading { stopped, reservation }
     }
 
-    async fn cover_more(&mut self, reservation: &mut Reservation, budget: &Budget) {
-        if !budget.try_grow(reservation) {
-            let before = self.clock.now();
-            budget.take_large_place(reservation).await;
-            self.deadline = self.deadline.after(self.clock.now().since(before));
+    /// Makes the reservation larger, and tells how long that had to be waited for.
+    async fn cover_more(&mut self, reservation: &mut Reservation, budget: &Budget) -> u64 {
+        if budget.try_grow(reservation) {
+            return 0;
+        }
+        let before = self.clock.now();
+        budget.take_large_place(reservation).await;
+        self.clock.now().since(before)
+    }
+
+    async fn read_up_to(
+        &mut self,
+        body_bytes_max: u64,
+        begun: Millis,
+        body: &mut Incoming,
+    ) -> Progress {
+        let tape_bytes_max = self.head_bytes.saturating_add(bytes(body_bytes_max));
+        loop {
+            let paid = self.paid_until(begun);
+            let deadline = self.clock.instant_of(paid).into();
+            match timeout_at(deadline, self.fill(tape_bytes_max, body)).await {
+                Ok(progress) => return progress,
+                Err(_) if self.paid_until(begun) <= paid => return Progress::Late,
+                // More came meanwhile, and bought more time.
+                Err(_) => {}
+            }
         }
     }
 
-    async fn read_up_to(&mut self, body_bytes_max: u64, body: &mut Incoming) -> Progress {
-        let tape_bytes_max = self.head_bytes.saturating_add(bytes(body_bytes_max));
-        let deadline = self.clock.instant_of(self.deadline).into();
-        let reading = self.fill(tape_bytes_max, body);
-        timeout_at(deadline, reading).await.unwrap_or(Progress::Late)
+    /// When reading ends if nothing more comes: the time of grace, and what the bytes so far have bought,
+    /// but not past the deadline.
+    fn paid_until(&self, begun: Millis) -> Millis {
+        let came =
+            self.connection.tape.lock().response.len().saturating_sub(self.head_bytes) as u64;
+        let bought_ms = came.saturating_mul(1_000) / self.limits.body_bytes_per_second_min;
+        let paid = begun.after(self.limits.body_slow_ms_max.saturating_add(bought_ms));
+        paid.min(self.deadline)
     }
 
     /// What a frame holds is on the tape, or goes there now.

@@ -62,7 +62,7 @@ impl Connection {
         limits: &Limits,
         clock: Clock,
     ) -> Result<Box<Self>, Failure> {
-        let Dialled { stream, protocol, facts } = dialled;
+        let Dialled { stream, protocol, facts, .. } = dialled;
         let tape = SharedTape::new(buffers, protocol);
         let stream = TokioIo::new(Tee::new(stream, tape.clone(), clock));
         let speaker = match protocol {
@@ -72,7 +72,7 @@ impl Connection {
                 opened.map(|(requests, traffic)| Speaker::Http1(Http1 { requests, traffic }))
             }
         };
-        let speaker = speaker.map_err(|error| failure::answering(&error))?;
+        let speaker = speaker.map_err(|error| failure::answering(&error, b"", limits))?;
         Ok(Box::new(Self { speaker, ended: false, tape, facts }))
     }
 

@@ -1,11 +1,12 @@
-//! Opening a connection (step 7 of the line): to the address of the lease, and to no other, directly or
-//! by way of a proxy.
+//! Opening a connection (step 7 of the line): directly or by way of a proxy; to the address of the lease, or
+//! to another of the host's that is faster, which the caller must not use before the host has moved there.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use larm_core::url::CrawlUrl;
-use larm_core::{Fact, Failure, FailureClass, Protocol};
+use larm_core::{Fact, Failure, FailureClass, Limits, Protocol};
 use rustls::pki_types::ServerName;
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -13,6 +14,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use super::eyeballs::race;
 use super::failure;
 use super::proxy::{Proxy, ProxyPlan, Tunnel};
 use super::tls::Tls;
@@ -25,6 +27,8 @@ pub(super) struct Target<'a> {
     pub origin: String,
     /// The lease's address with the URL's port.
     pub peer: SocketAddr,
+    /// The host's other addresses, as far as they were admitted.
+    others: Vec<SocketAddr>,
     /// By way of this one.
     pub proxy: Option<&'a Proxy>,
     host: String,
@@ -41,6 +45,7 @@ impl<'a> Target<'a> {
         Ok(Self {
             origin: url.origin().to_owned(),
             peer: SocketAddr::new(permit.address(), url.port()),
+            others: permit.others().iter().map(|ip| SocketAddr::new(*ip, url.port())).collect(),
             proxy: proxies.route(url),
             host: url.host().to_owned(),
             tls_name,
@@ -78,6 +83,8 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Duplex for S {}
 /// A stream that leads to a server.
 pub(super) struct Dialled {
     pub stream: Box<dyn Duplex>,
+    /// Where it leads, as far as our own side goes: the lease's address, unless another was faster.
+    pub peer: SocketAddr,
     /// What is to be spoken on it.
     pub protocol: Protocol,
     /// What there is to tell about it.
@@ -85,10 +92,21 @@ pub(super) struct Dialled {
 }
 
 /// Connects and, for https, shakes hands. Time is the caller's concern.
-pub(super) async fn dial(target: &Target<'_>, tls: &Tls) -> Result<Dialled, Failure> {
+pub(super) async fn dial(
+    target: &Target<'_>,
+    tls: &Tls,
+    limits: &Limits,
+) -> Result<Dialled, Failure> {
     let mut facts = Vec::new();
+    let mut peer = target.peer;
     let stream: Box<dyn Duplex> = match target.proxy {
-        None => Box::new(connect(target.peer).await.map_err(|error| failure::connecting(&error))?),
+        None => {
+            let peers = [&[target.peer], target.others.as_slice()].concat();
+            let stagger = Duration::from_millis(limits.connect_stagger_ms);
+            let (stream, winner) = race(&peers, stagger).await?;
+            peer = winner;
+            Box::new(at_once(stream))
+        }
         Some(proxy) => {
             facts.push(Fact::new("proxy", proxy.to_string()));
             let tunnel = (!target.is_read_by_proxy()).then(|| target.tunnel());
@@ -96,22 +114,20 @@ pub(super) async fn dial(target: &Target<'_>, tls: &Tls) -> Result<Dialled, Fail
         }
     };
     let Some(name) = &target.tls_name else {
-        return Ok(Dialled { stream, protocol: Protocol::Http1, facts });
+        return Ok(Dialled { stream, peer, protocol: Protocol::Http1, facts });
     };
     let stream = shake_hands(&tls.servers, name.clone(), stream).await?;
     facts.extend(tls_facts(&stream, tls.is_verified));
     let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     let protocol = if is_http2 { Protocol::Http2 } else { Protocol::Http1 };
-    Ok(Dialled { stream: Box::new(stream), protocol, facts })
+    Ok(Dialled { stream: Box::new(stream), peer, protocol, facts })
 }
 
-/// A plain connection.
-pub(super) async fn connect(peer: SocketAddr) -> std::io::Result<TcpStream> {
-    let stream = TcpStream::connect(peer).await?;
-    // A request is one write; waiting to fill a packet would only delay it. If it cannot be set, the
-    // fetch works all the same.
+/// A request is one write; waiting to fill a packet would only delay it. If it cannot be set, the fetch
+/// works all the same.
+fn at_once(stream: TcpStream) -> TcpStream {
     let _ = stream.set_nodelay(true);
-    Ok(stream)
+    stream
 }
 
 /// Encrypts a connection.

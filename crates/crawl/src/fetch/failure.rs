@@ -6,7 +6,9 @@
 use std::error::Error as StdError;
 use std::io;
 
-use larm_core::{Failure, FailureClass};
+use larm_core::{Failure, FailureClass, Limits};
+
+use super::blunder;
 
 /// A failure to connect.
 pub(super) fn connecting(error: &io::Error) -> Failure {
@@ -16,7 +18,10 @@ pub(super) fn connecting(error: &io::Error) -> Failure {
     }
     match error.kind() {
         Kind::ConnectionRefused => Failure::new(FailureClass::Refused, "connection refused"),
-        Kind::NetworkUnreachable | Kind::HostUnreachable | Kind::AddrNotAvailable => {
+        Kind::NetworkUnreachable
+        | Kind::NetworkDown
+        | Kind::HostUnreachable
+        | Kind::AddrNotAvailable => {
             Failure::new(FailureClass::Unroutable, format!("no route to the host: {error}"))
         }
         Kind::PermissionDenied => {
@@ -44,13 +49,13 @@ pub(super) fn reading(error: &io::Error) -> Failure {
 
 /// Whether our own machine has no file left for a connection.
 #[cfg(unix)]
-fn is_out_of_files(error: &io::Error) -> bool {
+pub(super) fn is_out_of_files(error: &io::Error) -> bool {
     use rustix::io::Errno;
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
 #[cfg(not(unix))]
-fn is_out_of_files(_error: &io::Error) -> bool {
+pub(super) fn is_out_of_files(_error: &io::Error) -> bool {
     false
 }
 
@@ -66,8 +71,8 @@ pub(super) fn shaking_hands(error: &io::Error) -> Failure {
     }
 }
 
-/// A failure between the request and the end of the response's headers.
-pub(super) fn answering(error: &hyper::Error) -> Failure {
+/// A failure between the request and the end of the response's headers, of which so much had come.
+pub(super) fn answering(error: &hyper::Error, answer: &[u8], limits: &Limits) -> Failure {
     if let Some(io) = source::<io::Error>(error) {
         return tls(io).unwrap_or_else(|| broken(io));
     }
@@ -80,7 +85,21 @@ pub(super) fn answering(error: &hyper::Error) -> Failure {
             "connection closed before the response's headers were complete",
         );
     }
-    Failure::new(FailureClass::Protocol, format!("not an HTTP response: {}", in_full(error)))
+    let is_parse = error.is_parse();
+    let words = if is_parse { blunder::explain(answer, limits) } else { in_full(error) };
+    Failure::new(FailureClass::Protocol, format!("not an HTTP response: {words}"))
+}
+
+/// Whether the server cannot have looked at a request over HTTP/2, so that it may be sent again at once
+/// (RFC 9113 section 8.7): it said so, or the connection had ended before.
+pub(super) fn is_unseen(error: &hyper::Error) -> bool {
+    match source::<h2::Error>(error) {
+        Some(http2) if http2.is_io() => true,
+        Some(http2) if !http2.is_remote() => false,
+        Some(http2) if http2.is_go_away() => http2.reason() == Some(h2::Reason::NO_ERROR),
+        Some(http2) => http2.reason() == Some(h2::Reason::REFUSED_STREAM),
+        None => source::<io::Error>(error).is_some() || error.is_canceled() || error.is_closed(),
+    }
 }
 
 /// What a server meant that ended an HTTP/2 stream or connection.
@@ -115,10 +134,30 @@ fn tls(error: &io::Error) -> Option<Failure> {
 }
 
 fn explain(error: &rustls::Error) -> String {
+    use rustls::Error as Tls;
+    match error {
+        Tls::InvalidCertificate(certificate) => explain_certificate(certificate),
+        Tls::AlertReceived(alert) => explain_alert(*alert),
+        Tls::InvalidMessage(_) => "what came is no TLS".to_owned(),
+        Tls::PeerIncompatible(_) => "the server speaks no version of TLS that is in use".to_owned(),
+        other => format!("TLS failed: {other}"),
+    }
+}
+
+/// What a server says that ends TLS.
+fn explain_alert(alert: rustls::AlertDescription) -> String {
+    use rustls::AlertDescription as Alert;
+    match alert {
+        Alert::ProtocolVersion => "the server speaks no version of TLS that is in use".to_owned(),
+        Alert::CertificateRequired => "the server wants a certificate of ours".to_owned(),
+        Alert::HandshakeFailure => "the server and we have no cipher in common".to_owned(),
+        Alert::UnrecognisedName => "the server knows no host of this name".to_owned(),
+        other => format!("the server ended TLS: {other:?}"),
+    }
+}
+
+fn explain_certificate(certificate: &rustls::CertificateError) -> String {
     use rustls::CertificateError as Certificate;
-    let rustls::Error::InvalidCertificate(certificate) = error else {
-        return format!("TLS failed: {error}");
-    };
     match certificate {
         Certificate::Expired | Certificate::ExpiredContext { .. } => {
             "the certificate has expired".to_owned()
@@ -169,6 +208,7 @@ mod tests {
         let rows = [
             (Kind::ConnectionRefused, FailureClass::Refused),
             (Kind::NetworkUnreachable, FailureClass::Unroutable),
+            (Kind::NetworkDown, FailureClass::Unroutable),
             (Kind::HostUnreachable, FailureClass::Unroutable),
             (Kind::AddrNotAvailable, FailureClass::Unroutable),
             (Kind::PermissionDenied, FailureClass::Unroutable),

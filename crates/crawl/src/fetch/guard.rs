@@ -146,6 +146,9 @@ const V4: &[(Ipv4Addr, u8, Kind)] = &[
     (Ipv4Addr::new(172, 16, 0, 0),      12, Kind::Private),       // RFC 1918
     (Ipv4Addr::new(192, 0, 0, 0),       24, Kind::Reserved),      // RFC 6890: protocol assignments
     (Ipv4Addr::new(192, 0, 2, 0),       24, Kind::Documentation), // RFC 5737
+    (Ipv4Addr::new(192, 31, 196, 0),    24, Kind::Reserved),      // RFC 7535: AS112
+    (Ipv4Addr::new(192, 52, 193, 0),    24, Kind::Tunnel),        // RFC 7450: multicast tunnels
+    (Ipv4Addr::new(192, 175, 48, 0),    24, Kind::Reserved),      // RFC 7534: AS112
     (Ipv4Addr::new(192, 88, 99, 0),     24, Kind::Tunnel),        // RFC 7526: 6to4 relays, retired
     (Ipv4Addr::new(192, 168, 0, 0),     16, Kind::Private),       // RFC 1918
     (Ipv4Addr::new(198, 18, 0, 0),      15, Kind::Benchmarking),  // RFC 2544
@@ -167,6 +170,7 @@ const V6: &[(Ipv6Addr, u8, Kind)] = &[
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0),     32, Kind::Documentation), // RFC 3849
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0),         23, Kind::Reserved),      // RFC 2928
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0),         20, Kind::Documentation), // RFC 9637
+    (Ipv6Addr::new(0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0), 48, Kind::Reserved),      // RFC 7534: AS112
     (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0),          7, Kind::Private),       // RFC 4193
     (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0),         10, Kind::LinkLocal),     // RFC 4291
     (Ipv6Addr::new(0xfec0, 0, 0, 0, 0, 0, 0, 0),         10, Kind::Private),       // RFC 3879: site-local
@@ -184,7 +188,7 @@ impl Kind {
             IpAddr::V4(address) => Self::of_v4(address),
             IpAddr::V6(address) => match embedded(address) {
                 Some(inner) => Self::of_v4(inner),
-                None => Self::of_v6(address),
+                None => Self::of_v6(address).or_else(|| isatap(address).and_then(Self::of_v4)),
             },
         }
     }
@@ -216,6 +220,13 @@ fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
         _ => return None,
     };
     Some(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)))
+}
+
+/// The IPv4 address at the end of an ISATAP one (RFC 5214 section 6.1), whatever its prefix.
+fn isatap(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let [.., e, f, g, h] = address.segments();
+    let is_isatap = matches!((e, f), (0 | 0x200, 0x5efe));
+    is_isatap.then(|| Ipv4Addr::from((u32::from(g) << 16) | u32::from(h)))
 }
 
 /// A network, such as `10.0.0.0/8` or `fd00::/8`.

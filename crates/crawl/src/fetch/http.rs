@@ -204,13 +204,21 @@ impl HttpFetch {
         let begun = self.clock.now();
         self.opened.fetch_add(1, Ordering::Relaxed);
         let deadline = self.deadline(self.limits.connect_ms_max, turn);
-        let dialled = timeout_at(deadline, dial(&turn.target, &self.tls)).await;
+        let dialled = timeout_at(deadline, dial(&turn.target, &self.tls, &self.limits)).await;
         let dialled = dialled.map_err(|_| {
             let detail = format!("no connection within {} ms", self.limits.connect_ms_max);
             Failure::new(FailureClass::ConnectTimeout, detail)
         })??;
         turn.connect_ms = Some(self.clock.now().since(begun));
-        Connection::open(dialled, self.buffers.clone(), &self.limits, self.clock).await
+        let peer = dialled.peer;
+        let buffers = self.buffers.clone();
+        let connection = Connection::open(dialled, buffers, &self.limits, self.clock).await?;
+        if peer == turn.target.peer {
+            return Ok(connection);
+        }
+        // EYES-1: nothing is sent there before the host's turn there.
+        self.pool.put(turn.target.origin.clone(), peer, connection, self.clock.now());
+        Err(Failure::elsewhere(peer.ip()))
     }
 
     async fn exchange(
@@ -276,14 +284,20 @@ impl HttpFetch {
 
     fn unanswered(&self, tape: &Tape, error: &hyper::Error) -> Unanswered {
         let protocol = |detail: String| Failure::new(FailureClass::Protocol, detail);
-        let failure = if tape.overflowed {
+        let failure = if tape.overflowed && !tape.is_plain() {
+            protocol("frames of HTTP/2 without end, and no answer among them".to_owned())
+        } else if tape.overflowed {
             protocol(format!("header block longer than {} bytes", self.limits.header_bytes_max))
         } else if tape.sent.is_none() && !tape.response.is_empty() {
             protocol("the server spoke before it was asked".to_owned())
         } else {
-            failure::answering(error)
+            failure::answering(error, &tape.response, &self.limits)
         };
-        let connection_was_dead = tape.response.is_empty() || tape.sent.is_none();
+        let unseen = match tape.is_plain() {
+            true => tape.response.is_empty(),
+            false => failure::is_unseen(error) && !tape.overflowed,
+        };
+        let connection_was_dead = unseen || tape.sent.is_none();
         Unanswered { failure, connection_was_dead }
     }
 

@@ -12,6 +12,7 @@
 mod access;
 mod archived;
 mod auth;
+mod blunder;
 mod body;
 mod budget;
 mod buffer;
@@ -20,10 +21,13 @@ mod cookies;
 mod decode;
 mod dial;
 mod dns;
+mod eyeballs;
 mod failure;
 mod fetched;
 mod file;
 mod frame;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod guard;
 mod http;
 mod http2;
@@ -33,6 +37,7 @@ mod proxy;
 mod request;
 mod retry_after;
 mod schemes;
+mod sign;
 mod tee;
 #[cfg(test)]
 mod tests;
@@ -50,7 +55,8 @@ pub use archived::archived_body;
 pub use budget::Reservation;
 pub use cookies::Cookies;
 pub use decode::{Decoded, gunzip};
-pub use dns::{DnsResolver, FixedResolver, Resolve, ResolveRule, Resolved, admit};
+pub use dns::{DnsResolver, FixedResolver, Resolve, ResolveRule, Resolved};
+pub use eyeballs::in_order;
 pub use fetched::Fetched;
 pub use file::{FileFetch, FilePlan};
 pub use guard::{Cidr, Guard};
@@ -58,6 +64,7 @@ pub use plan::FetchPlan;
 pub use proxy::{Bypass, ProxiedResolver, Proxy, ProxyPlan};
 pub use retry_after::retry_after_ms;
 pub use schemes::{LaneResolver, Schemes};
+pub use sign::{SignKey, SignPlan};
 
 /// A future behind a seam.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -6,6 +6,7 @@ use larm_core::url::CrawlUrl;
 
 use super::access::{Credentials, HostAccess};
 use super::proxy::ProxyPlan;
+use super::sign::SignPlan;
 
 /// How to ask, and what for.
 #[derive(Debug, Clone)]
@@ -34,6 +35,8 @@ pub struct FetchPlan {
     pub insecure: bool,
     /// More authorities to trust, as PEM.
     pub ca_file: Option<PathBuf>,
+    /// How to sign requests, if they are to be signed.
+    pub sign: Option<SignPlan>,
 }
 
 impl Default for FetchPlan {
@@ -50,6 +53,7 @@ impl Default for FetchPlan {
             accept: Vec::new(),
             insecure: false,
             ca_file: None,
+            sign: None,
         }
     }
 }

@@ -107,10 +107,19 @@ impl Resolve for ProxiedResolver {
     fn resolve<'a>(&'a self, host: &'a str, port: u16) -> BoxFuture<'a, Result<Resolved, Failure>> {
         let is_name = bare(host).parse::<IpAddr>().is_err();
         if is_name && self.proxies.hides(host, port) {
-            let resolved = Resolved { addresses: vec![stand_in(host)], ttl_ms: STAND_IN_TTL_MS };
+            let resolved = Resolved {
+                addresses: vec![stand_in(host)],
+                ttl_ms: STAND_IN_TTL_MS,
+                one_port: true,
+                ..Resolved::default()
+            };
             return Box::pin(std::future::ready(Ok(resolved)));
         }
-        self.names.resolve(host, port)
+        // Which proxy there is depends on the port, and with it who looks up the name.
+        Box::pin(async move {
+            let resolved = self.names.resolve(host, port).await?;
+            Ok(Resolved { one_port: true, ..resolved })
+        })
     }
 }
 

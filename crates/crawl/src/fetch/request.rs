@@ -23,6 +23,7 @@ use super::connection::{Asked, bytes};
 use super::cookies::Cookies;
 use super::dial::{Target, authority};
 use super::plan::FetchPlan;
+use super::sign::Signer;
 use crate::Result;
 use crate::robots::Permit;
 
@@ -39,6 +40,7 @@ pub(super) struct Requests {
     access: Access,
     cookies: Option<Arc<Cookies>>,
     challenges: Challenges,
+    signer: Option<Signer>,
 }
 
 /// A request that is about to be sent.
@@ -69,7 +71,8 @@ impl Requests {
         let challenges = Challenges::new(limits);
         let nameless = fields.iter().filter(|(name, _)| *name != HOST);
         let nameless = nameless.map(|(name, value)| (name.clone(), value.clone())).collect();
-        Ok(Self { fields, nameless, access: Access::new(plan)?, cookies, challenges })
+        let signer = plan.sign.as_ref().map(Signer::new).transpose()?;
+        Ok(Self { fields, nameless, access: Access::new(plan)?, cookies, challenges, signer })
     }
 
     /// The request for a permit: path and query in the request line, the host first among the fields.
@@ -98,6 +101,7 @@ impl Requests {
             }
         };
         self.add_form(permit, &mut request);
+        self.signer.iter().for_each(|signer| signer.sign(request.headers_mut(), authority(url)));
         let is_answer = self.add_secrets(url, target, &mut request);
         let secrets = request.headers().iter().filter(|(_, value)| value.is_sensitive());
         let secrets = secrets.map(|(name, _)| name.clone()).collect();

@@ -53,5 +53,5 @@ impl Resolve for LaneResolver {
 fn made_up(lane: usize) -> Resolved {
     let number = u16::try_from(lane).expect("there are few lanes");
     let address = IpAddr::V6(Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, 0, number));
-    Resolved { addresses: vec![address], ttl_ms: LANE_TTL_MS }
+    Resolved { addresses: vec![address], ttl_ms: LANE_TTL_MS, ..Resolved::default() }
 }

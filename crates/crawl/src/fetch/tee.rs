@@ -20,6 +20,10 @@ use super::buffer::Buffers;
 use super::frame;
 use crate::clock::Clock;
 
+/// Frames of HTTP/2 that may come before an answer was seen, beside its header block: a full window of its
+/// body may be among them.
+const FRAMES_BYTES_MAX: usize = 2 * 1024 * 1024;
+
 /// The exact bytes of one exchange, both ways, with their times.
 #[derive(Debug)]
 pub(super) struct Tape {
@@ -41,6 +45,8 @@ pub(super) struct Tape {
     response_bytes_max: usize,
     /// Whether what passes is what is to be kept. HTTP/2's frames are not: only their times count.
     is_plain: bool,
+    /// Bytes of frames read since the tape was rewound.
+    frames_bytes: usize,
     /// Something was written since the tape was rewound.
     wrote: bool,
     buffers: Arc<Buffers>,
@@ -50,6 +56,7 @@ impl Tape {
     fn new(buffers: Arc<Buffers>, is_plain: bool) -> Self {
         Self {
             is_plain,
+            frames_bytes: 0,
             wrote: false,
             request: Vec::new(),
             response: Vec::new(),
@@ -107,6 +114,12 @@ impl Tape {
     /// More bytes than a header block may have, and still no end of one. Interim responses count, so
     /// that a server cannot go on with them for ever.
     fn is_head_too_long(&mut self) -> bool {
+        if !self.is_plain {
+            let came_max = self.head_bytes_max.map(|max| max.saturating_add(FRAMES_BYTES_MAX));
+            let is_flood = came_max.is_some_and(|max| self.frames_bytes > max);
+            self.overflowed |= is_flood && self.response.is_empty();
+            return self.overflowed;
+        }
         if self.head_bytes_max.is_none_or(|max| self.response.len() <= max) {
             return false;
         }
@@ -125,9 +138,15 @@ impl Tape {
     }
 
     fn passed_in(&mut self, bytes: &[u8], now: Millis) {
-        if self.is_plain {
-            self.hear(bytes, now);
+        match self.is_plain {
+            true => self.hear(bytes, now),
+            false => self.frames_bytes = self.frames_bytes.saturating_add(bytes.len()),
         }
+    }
+
+    /// Whether what passes is what is kept, as with HTTP/1.1.
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
     }
 
     fn passed_out(&mut self, bytes: &[u8]) {

@@ -11,10 +11,12 @@
 use std::borrow::Cow;
 use std::net::IpAddr;
 
+use larm_core::url::CrawlUrl;
 use larm_core::workbench::{HostKey, HostPace, Pace, WaitRule};
 use larm_core::{FailureClass, Limits, Millis};
 use serde::{Deserialize, Serialize};
 
+use super::Located;
 use super::item::{Item, Place};
 use super::pack::{self, Packed};
 use super::queue::{BlockId, Queue, QueueRow, Taken};
@@ -43,6 +45,29 @@ pub struct Origin {
     pub given_up: Option<FailureClass>,
     /// The gap that its robots.txt asks for.
     crawl_delay_ms: Option<u64>,
+}
+
+/// Where a host is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostPlace {
+    /// Its addresses, the one in use first.
+    addresses: Vec<IpAddr>,
+    /// Until when that is good.
+    pub until: Millis,
+    /// That is so for this port alone.
+    port: Option<u16>,
+}
+
+impl HostPlace {
+    /// The address where it is asked.
+    pub fn address(&self) -> IpAddr {
+        *self.addresses.first().expect("HOST: a place has an address")
+    }
+
+    /// Its other addresses.
+    pub fn others(&self) -> &[IpAddr] {
+        self.addresses.get(1..).unwrap_or_default()
+    }
 }
 
 /// What a host may be asked for.
@@ -102,8 +127,16 @@ pub struct Host {
     pub partition: u16,
     /// The gap, and failures of the name itself.
     pub pace: HostPace,
-    /// Where it is, once that is known, and until when that is good.
-    pub address: Option<(IpAddr, Millis)>,
+    /// Where it is, as long as that is known.
+    pub place: Option<HostPlace>,
+    /// Where it was last, for who asks.
+    pub last_address: Option<IpAddr>,
+    /// The name that its name is an alias of.
+    pub alias: Option<Box<str>>,
+    /// The origin for whose port it is looked up next, if that matters.
+    pub wanted: Option<u32>,
+    /// It is not looked up before this time: the last try failed by nobody's fault.
+    pub look_up_after: Millis,
     /// Where it stands among the hosts without an address, if it does.
     pub nameless_at: Option<Millis>,
     /// Its origins; their index never changes.
@@ -128,7 +161,11 @@ impl Host {
             key: host_key(name),
             partition,
             pace: HostPace::default(),
-            address: None,
+            place: None,
+            last_address: None,
+            alias: None,
+            wanted: None,
+            look_up_after: Millis(0),
             nameless_at: None,
             origins: Vec::new(),
             leased: None,
@@ -137,6 +174,40 @@ impl Host {
             unchecked: Vec::new(),
             changed: true,
         }
+    }
+
+    /// Takes note of where it is.
+    pub fn locate(&mut self, located: Located, now: Millis) {
+        let Located { addresses, ttl_ms, port, alias } = located;
+        if addresses.is_empty() {
+            return;
+        }
+        let place = HostPlace { addresses, until: now.after(ttl_ms), port };
+        let address = Some(place.address());
+        self.changed |= self.last_address != address || self.alias != alias;
+        (self.last_address, self.alias, self.place) = (address, alias, Some(place));
+    }
+
+    /// Another of its addresses is the one to be asked from now on. Nothing, if it has moved away since.
+    pub fn move_to(&mut self, address: IpAddr) {
+        let Some(place) = &mut self.place else { return };
+        if let Some(i) = place.addresses.iter().position(|known| *known == address) {
+            place.addresses[..=i].rotate_right(1);
+            self.last_address = Some(address);
+            self.changed = true;
+        }
+    }
+
+    /// Whether where it is holds for an origin, too: the user may have set addresses by port.
+    pub fn is_placed_for(&self, index: u32) -> bool {
+        let Some(port) = self.place.as_ref().and_then(|place| place.port) else { return true };
+        self.port_of(index) == Some(port)
+    }
+
+    /// The port of an origin.
+    pub fn port_of(&self, index: u32) -> Option<u16> {
+        let origin = self.origins.get(index as usize)?;
+        Some(CrawlUrl::from_canonical(&format!("{}/", origin.text))?.port())
     }
 
     /// Where it lies when it is not in memory.
@@ -285,6 +356,8 @@ impl Host {
             leased: Cow::Borrowed(&self.leased),
             answered: self.answered,
             arrived,
+            last_address: self.last_address,
+            alias: self.alias.as_deref().map(Cow::Borrowed),
         }
     }
 
@@ -303,7 +376,11 @@ impl Host {
             name: row.name.into(),
             partition: row.partition,
             pace: row.pace.into_owned(),
-            address: None,
+            place: None,
+            last_address: row.last_address,
+            alias: row.alias.map(Into::into),
+            wanted: None,
+            look_up_after: Millis(0),
             nameless_at: None,
             origins: origins.collect(),
             leased: None,
@@ -333,6 +410,8 @@ pub struct HostRow<'a> {
     leased: Cow<'a, Option<(u32, Taken)>>,
     answered: u64,
     arrived: u64,
+    last_address: Option<IpAddr>,
+    alias: Option<Cow<'a, str>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -40,12 +40,21 @@ pub enum Errand {
         /// Redirects so far.
         hops: u8,
     },
+    /// The tdmrep.json of its origin.
+    Reservations,
+    /// To see what its host answers to a path that cannot be there.
+    Probe,
 }
 
 impl Errand {
     /// Whether it counts for `--max-pages` and the budgets.
     pub fn counts(&self) -> bool {
         matches!(self, Self::Page)
+    }
+
+    /// Whether it is the crawl's own question to a host, and what is answered no page of anybody's.
+    pub fn is_own(&self) -> bool {
+        matches!(self, Self::Robots { .. } | Self::Reservations | Self::Probe)
     }
 
     /// Whether the seen set hears of it. robots.txt errands are the crawl's own, and may be needed more
@@ -60,7 +69,7 @@ impl Errand {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 pub struct Place {
-    /// The front queue: 0 for robots.txt, 1 for sitemaps, from 2 on the pages.
+    /// The front queue: 0 for robots.txt, 1 for sitemaps and questions, from 2 on the pages.
     pub priority: u8,
     /// Number of the offer, over the whole crawl.
     pub seq: u64,
@@ -71,7 +80,7 @@ impl Place {
     pub fn breadth_first(errand: &Errand, depth: u32) -> u8 {
         match errand {
             Errand::Robots { .. } => 0,
-            Errand::Sitemap => 1,
+            Errand::Sitemap | Errand::Reservations | Errand::Probe => 1,
             Errand::Page => u8::try_from(depth.saturating_add(2)).unwrap_or(u8::MAX),
         }
     }

@@ -17,6 +17,7 @@ pub struct Lease {
     pub(super) url: CrawlUrl,
     pub(super) item: Item,
     pub(super) turn: Turn,
+    pub(super) others: Vec<IpAddr>,
 }
 
 /// What the lease is for.
@@ -44,6 +45,16 @@ impl Lease {
         self.turn
     }
 
+    /// The host's addresses beside that of the turn, the best first.
+    pub fn others(&self) -> &[IpAddr] {
+        &self.others
+    }
+
+    /// Forgets all other addresses but those that may be reached.
+    pub fn keep_others(&mut self, mut may_reach: impl FnMut(IpAddr) -> bool) {
+        self.others.retain(|address| may_reach(*address));
+    }
+
     /// The URL as it waited: depth, parent, tries, errand.
     pub fn item(&self) -> &Item {
         &self.item
@@ -67,6 +78,7 @@ impl Lease {
             errand: Errand::Page,
             place: super::item::Place::default(),
         };
-        Self { host: super::host::host_key(url.host()), url, item, turn: Turn::Ask(address) }
+        let (host, turn) = (super::host::host_key(url.host()), Turn::Ask(address));
+        Self { host, url, item, turn, others: Vec::new() }
     }
 }

@@ -7,7 +7,6 @@
 mod host;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use larm_core::digest::BodyDigest;
@@ -22,8 +21,8 @@ use super::item::{Errand, Item, Place};
 use super::lease::{Lease, Turn};
 use super::record::{Fate, Learnt};
 use super::row::{PageRow, RobotsRow, Totals};
-use super::status::{FrontierStatus, HostStatus};
-use super::{Budgets, Candidate, Frontier, Nameless, Offered, Positions, Settlement};
+use super::status::{FrontierStatus, HostList, HostStatus};
+use super::{Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement};
 use crate::error::Result;
 use crate::store::SameAs;
 
@@ -150,7 +149,7 @@ impl MemoryFrontier {
         let (after, item) = host.origins[origin].take(place);
         host.leased = Some((host.origins[origin].text.clone(), after, item.clone()));
         let url = CrawlUrl::from_canonical(&item.url).expect("it was one");
-        Some(Lease { host: host_key(name), url, item, turn })
+        Some(Lease { host: host_key(name), url, item, turn, others: Vec::new() })
     }
 
     /// Takes note that somebody looks up this host's name. Whether there is a reason to.
@@ -252,6 +251,11 @@ impl MemoryFrontier {
     fn learn(&mut self, learnt: Learnt, at: Millis) {
         let (pace, limits) = (self.pace, self.limits.clone());
         let origin = match &learnt {
+            Learnt::Reservations(row) | Learnt::Probed(row) => {
+                self.totals.probes += u64::from(matches!(learnt, Learnt::Probed(_)));
+                self.robots.insert(row.origin.to_string(), row.clone());
+                return;
+            }
             Learnt::Rules { row, .. } => row.origin.clone(),
             Learnt::Elsewhere { origin } | Learnt::Unreachable { origin, .. } => origin.clone(),
         };
@@ -270,7 +274,7 @@ impl MemoryFrontier {
                 self.totals.robots += 1;
                 self.robots.insert(row.origin.to_string(), row);
             }
-            Learnt::Elsewhere { .. } => {}
+            Learnt::Elsewhere { .. } | Learnt::Reservations(_) | Learnt::Probed(_) => {}
             Learnt::Unreachable { retry_after_ms, .. } => {
                 let end = End::Failed { class: FailureClass::RobotsUnreachable, retry_after_ms };
                 if let Health::GivenUp(class) = origin.health.end(end, at, &pace, &limits) {
@@ -378,18 +382,13 @@ impl Frontier for MemoryFrontier {
         Some(Nameless { host: host_key(&name), name: name.into(), port: 80 })
     }
 
-    fn named(
-        &mut self,
-        key: HostKey,
-        answer: Result<(IpAddr, u64), Failure>,
-        now: Millis,
-    ) -> Result<()> {
+    fn named(&mut self, key: HostKey, answer: Result<Located, Failure>, now: Millis) -> Result<()> {
         let (pace, limits) = (self.pace, self.limits.clone());
         let (_, host) =
             self.hosts.iter_mut().find(|(name, _)| host_key(name) == key).expect("it was asked");
         host.resolving = false;
         match answer {
-            Ok((address, _)) => host.address = Some(address),
+            Ok(located) => host.address = located.addresses.first().copied(),
             Err(Failure { class, .. }) => {
                 let end = End::Failed { class, retry_after_ms: None };
                 if let Health::GivenUp(class) = host.pace.end(end, now, &pace, &limits) {
@@ -482,6 +481,10 @@ impl Frontier for MemoryFrontier {
             hosts_waiting: self.hosts.values().filter(|host| host.waiting() > 0).count() as u64,
             hosts: Vec::new(),
         }
+    }
+
+    fn host_list(&self, _: Millis, _: usize) -> HostList {
+        HostList { total: self.hosts.len() as u64, hosts: Vec::new() }
     }
 
     fn host_status(&self, _: &str, _: Millis) -> Option<HostStatus> {

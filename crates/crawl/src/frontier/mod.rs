@@ -45,11 +45,12 @@ use larm_core::{Failure, Millis};
 pub use disk::{Checkpoint, DiskFrontier, Opened, Sealed, Written};
 pub use host::host_key;
 pub use item::{Errand, Item, Place};
+pub use keyed::KeyMap;
 pub use lease::{Lease, Turn};
 pub use record::{Fate, Learnt};
-pub use row::{PageRow, RobotsRow, RobotsRules, Totals};
+pub use row::{PageRow, RobotsRow, RobotsRules, SIGNALS, SOFT_404, Totals};
 pub use shared::SharedFrontier;
-pub use status::{FrontierStatus, HostStatus, Standing};
+pub use status::{FrontierStatus, HostList, HostStatus, Standing, Until};
 
 use crate::error::Result;
 use crate::store::{Position, SameAs};
@@ -99,6 +100,8 @@ pub struct Settlement {
     pub links: u32,
     /// How many of them each filter rejected.
     pub rejected: Vec<(String, u32)>,
+    /// Another address of the host, where it is to be asked from now on.
+    pub moved: Option<IpAddr>,
 }
 
 impl Settlement {
@@ -112,6 +115,7 @@ impl Settlement {
             robots: None,
             links: 0,
             rejected: Vec::new(),
+            moved: None,
         }
     }
 }
@@ -132,8 +136,28 @@ pub struct Nameless {
     pub host: HostKey,
     /// Its name.
     pub name: Box<str>,
-    /// The port of one of its origins.
+    /// The port that is to be asked next.
     pub port: u16,
+}
+
+/// Where a host is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Located {
+    /// Its addresses, at least one; the first is the one to be asked.
+    pub addresses: Vec<IpAddr>,
+    /// For how long that is good.
+    pub ttl_ms: u64,
+    /// That is so for this port alone.
+    pub port: Option<u16>,
+    /// The name that its name is an alias of.
+    pub alias: Option<Box<str>>,
+}
+
+impl Located {
+    /// At one address.
+    pub fn at(address: IpAddr, ttl_ms: u64) -> Self {
+        Self { addresses: vec![address], ttl_ms, port: None, alias: None }
+    }
 }
 
 /// Names of sinks and how far they had come.
@@ -161,13 +185,9 @@ pub trait Frontier: Send {
     /// A host whose address is needed now. It stays out until [`Frontier::named`] is called.
     fn nameless(&mut self, now: Millis) -> Option<Nameless>;
 
-    /// The answer to [`Frontier::nameless`], good for `ttl_ms`.
-    fn named(
-        &mut self,
-        host: HostKey,
-        answer: Result<(IpAddr, u64), Failure>,
-        now: Millis,
-    ) -> Result<()>;
+    /// The answer to [`Frontier::nameless`]. A failure that is nobody's leads to another question soon.
+    fn named(&mut self, host: HostKey, answer: Result<Located, Failure>, now: Millis)
+    -> Result<()>;
 
     /// Whether nothing is left that could be done: nothing due, leased or being looked up.
     fn is_done(&self) -> bool;
@@ -193,7 +213,7 @@ pub trait Frontier: Send {
     /// The first page that had this body.
     fn original(&self, digest: &BodyDigest) -> Result<Option<SameAs>>;
 
-    /// The robots.txt of an origin.
+    /// The robots.txt of an origin, or what was answered to another question of the crawl's own.
     fn robots(&self, origin: &str) -> Result<Option<RobotsRow>>;
 
     /// Counts of the whole crawl.
@@ -233,6 +253,10 @@ pub trait Frontier: Send {
 
     /// Counts and waits, with at most `hosts_max` hosts in detail.
     fn status(&self, now: Millis, hosts_max: usize) -> FrontierStatus;
+
+    /// All hosts in memory, those first to whom something happens first, and at most `hosts_max` of them
+    /// in detail.
+    fn host_list(&self, now: Millis, hosts_max: usize) -> HostList;
 
     /// What one host is waiting for.
     fn host_status(&self, name: &str, now: Millis) -> Option<HostStatus>;

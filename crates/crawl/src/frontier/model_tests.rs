@@ -20,8 +20,8 @@ use larm_core::{Failure, FailureClass, Limits, Millis, Outcome};
 use self::web::Web;
 use self::world::{Rules, World};
 use super::{
-    Budgets, Candidate, DiskFrontier, Errand, Fate, Frontier, Learnt, Lease, PageRow, Settlement,
-    Turn,
+    Budgets, Candidate, DiskFrontier, Errand, Fate, Frontier, Learnt, Lease, Located, PageRow,
+    Settlement, Turn,
 };
 use crate::disk::faulty::Fault;
 
@@ -176,7 +176,7 @@ impl Bench {
         let now = self.now;
         let mut names = Vec::new();
         while let Some(nameless) = self.frontier().nameless(now) {
-            let answer = Ok((web::address(&nameless.name), 60_000));
+            let answer = Ok(Located::at(web::address(&nameless.name), 60_000));
             self.frontier().named(nameless.host, answer, now).unwrap();
             names.push(nameless.name);
         }
@@ -429,7 +429,7 @@ fn next_due_does_not_promise_a_look_up_when_all_are_in_use() {
     assert_eq!(bench.frontier().next_due(now), Some(Millis(0)));
     bench.frontier().nameless(now).unwrap();
     assert_eq!(bench.frontier().next_due(now), None);
-    bench.frontier().named(one.host, Ok((web::address("a"), 1)), now).unwrap();
+    bench.frontier().named(one.host, Ok(Located::at(web::address("a"), 1)), now).unwrap();
     assert!(bench.frontier().next_due(now).is_some());
 }
 

@@ -17,6 +17,8 @@ use super::item::{Errand, Item, Place};
 const PAGE: u8 = 0;
 const SITEMAP: u8 = 1;
 const ROBOTS: u8 = 2;
+const RESERVATIONS: u8 = 3;
+const PROBE: u8 = 4;
 /// Bits of the byte in which the way of a link and the errand share.
 const VIA_BITS: u32 = 4;
 /// What comes before the URL and its parent, at most.
@@ -116,8 +118,12 @@ impl<'a> Packed<'a> {
             tries: self.tries,
             errand: match robots {
                 Some((hops, origin)) => Errand::Robots { origin: origin.into(), hops },
-                None if self.counts() => Errand::Page,
-                None => Errand::Sitemap,
+                None => match self.kind >> VIA_BITS {
+                    SITEMAP => Errand::Sitemap,
+                    RESERVATIONS => Errand::Reservations,
+                    PROBE => Errand::Probe,
+                    _ => Errand::Page,
+                },
             },
             place: Place { priority: self.priority, seq },
         }
@@ -135,7 +141,7 @@ impl<'a> Packed<'a> {
             shared => Some((self.url.get(..shared - 1)?, take_text(&mut at)?)),
         };
         let robots = match self.kind >> VIA_BITS {
-            PAGE | SITEMAP => None,
+            PAGE | SITEMAP | RESERVATIONS | PROBE => None,
             ROBOTS => Some((take_u8(&mut at)?, take_text(&mut at)?)),
             _ => return None,
         };
@@ -212,6 +218,8 @@ pub fn pack(contents: Contents<'_>, partition: u16, host: HostKey, out: &mut Vec
         Errand::Page => (PAGE, None),
         Errand::Sitemap => (SITEMAP, None),
         Errand::Robots { origin, hops } => (ROBOTS, Some((origin, *hops))),
+        Errand::Reservations => (RESERVATIONS, None),
+        Errand::Probe => (PROBE, None),
     };
     out.extend_from_slice(&partition.to_le_bytes());
     out.extend_from_slice(&host.0.to_le_bytes());

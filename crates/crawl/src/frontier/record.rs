@@ -116,4 +116,8 @@ pub enum Learnt {
         /// What the server asked for.
         retry_after_ms: Option<u64>,
     },
+    /// No robots.txt, but what an origin's tdmrep.json came to, under its URL.
+    Reservations(RobotsRow),
+    /// No robots.txt, but what a host answered to a path that cannot be there, under a key of its own.
+    Probed(RobotsRow),
 }

@@ -10,6 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::{SameAs, WarcRef};
 
+/// Name of the fact about a page that is what its host answers to any path.
+pub const SOFT_404: &str = "soft-404";
+/// Name of the filter that rejects what its owner reserves.
+pub const SIGNALS: &str = "signals";
+
 /// One settled URL: the page table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageRow {
@@ -45,10 +50,10 @@ pub struct PageRow {
     pub notes: Vec<String>,
 }
 
-/// The robots.txt of one origin, as it was answered.
+/// The robots.txt of one origin, as it was answered; or the answer to another question of the crawl's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RobotsRow {
-    /// Whose rules these are.
+    /// Whose rules these are: an origin; a tdmrep.json has its URL here, a probe `probe` and its host.
     pub origin: Box<str>,
     /// When they were fetched.
     pub at: Millis,
@@ -104,6 +109,12 @@ pub struct Totals {
     pub robots: u64,
     /// Sitemaps read.
     pub sitemaps: u64,
+    /// Hosts asked for a path that cannot be there.
+    pub probes: u64,
+    /// Pages that are what their host answers to any path.
+    pub soft_404: u64,
+    /// Answers not kept, since their owner reserves a use that is to be respected.
+    pub reserved: u64,
     /// Bytes of bodies as sent.
     pub bytes: u64,
     /// Pages with the body of another.
@@ -133,6 +144,10 @@ impl Totals {
         if let Outcome::Failed { class, .. } | Outcome::HostUnreachable { class } = &row.outcome {
             *self.failed.entry(*class).or_default() += 1;
         }
+        let is_reserved =
+            matches!(&row.outcome, Outcome::Rejected { filter, .. } if filter == SIGNALS);
+        self.reserved += u64::from(is_reserved);
+        self.soft_404 += u64::from(row.facts.iter().any(|fact| &*fact.name == SOFT_404));
         self.bytes += row.bytes;
         self.duplicates += u64::from(row.same_as.is_some());
     }

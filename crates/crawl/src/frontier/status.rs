@@ -1,5 +1,8 @@
 //! What the frontier can tell about itself: the answer to "why is nothing happening".
 
+use std::net::IpAddr;
+
+use larm_core::workbench::WaitRule;
 use larm_core::{FailureClass, Millis};
 use serde::{Deserialize, Serialize};
 
@@ -29,9 +32,24 @@ pub struct HostStatus {
     pub waiting: u64,
     /// Pages answered.
     pub answered: u64,
+    /// Failures in a row, of its name or of the origin that fails most.
+    pub failures: u32,
+    /// Where it is, or was last.
+    pub address: Option<IpAddr>,
+    /// The name that its name is an alias of.
+    pub alias: Option<String>,
     /// What it is doing.
     #[serde(flatten)]
     pub standing: Standing,
+}
+
+/// Hosts in the order in which something happens to them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct HostList {
+    /// How many there are.
+    pub total: u64,
+    /// The first of them.
+    pub hosts: Vec<HostStatus>,
 }
 
 /// What a host is doing.
@@ -43,19 +61,23 @@ pub enum Standing {
         /// For this URL.
         url: String,
     },
-    /// May be asked now.
-    Ready,
-    /// Waits until a time.
-    Waiting {
-        /// Until when.
-        until: Millis,
-        /// Milliseconds from now.
-        ms: u64,
-        /// Which rule set that time, in words.
-        rule: String,
-    },
     /// Its name is being looked up.
     Resolving,
+    /// May be asked now.
+    Ready,
+    /// May be asked, but its address is busy with another host.
+    SharesAddress {
+        /// That host, or one of them.
+        with: String,
+    },
+    /// Waits its gap, or what else is usual.
+    Waiting(Until),
+    /// Failed, or asked for a break, and gets time to recover.
+    BackingOff(Until),
+    /// Its robots.txt cannot be had, so nothing else may be asked for.
+    RobotsUnreachable(Until),
+    /// Failed many times in a row, and is left alone for a while.
+    Excluded(Until),
     /// Its robots.txt is being fetched from elsewhere.
     AwaitingRobots,
     /// Its budget is used up.
@@ -67,4 +89,67 @@ pub enum Standing {
     },
     /// Nothing waits.
     Idle,
+}
+
+/// A wait, and who is to thank for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Until {
+    /// Until when.
+    pub until: Millis,
+    /// Milliseconds from now.
+    pub ms: u64,
+    /// Which rule set that time, in words.
+    pub rule: String,
+}
+
+impl Standing {
+    /// A host that waits until a time, by a rule; at `now` that may be over.
+    pub fn waiting(until: Millis, rule: WaitRule, now: Millis) -> Self {
+        let ms = until.since(now);
+        if ms == 0 {
+            return Self::Ready;
+        }
+        let wait = Until { until, ms, rule: rule.to_string() };
+        match rule {
+            WaitRule::BackOff(FailureClass::RobotsUnreachable) => Self::RobotsUnreachable(wait),
+            WaitRule::BackOff(_) | WaitRule::RetryAfter => Self::BackingOff(wait),
+            WaitRule::Excluded(_) => Self::Excluded(wait),
+            WaitRule::None
+            | WaitRule::Delay
+            | WaitRule::CrawlDelay
+            | WaitRule::SlowResponses
+            | WaitRule::AfterRestart
+            | WaitRule::Retry
+            | WaitRule::Paused => Self::Waiting(wait),
+        }
+    }
+
+    /// What it waits for, if that is a time.
+    pub fn until(&self) -> Option<&Until> {
+        match self {
+            Self::Waiting(wait)
+            | Self::BackingOff(wait)
+            | Self::RobotsUnreachable(wait)
+            | Self::Excluded(wait) => Some(wait),
+            _ => None,
+        }
+    }
+
+    /// In a word or two.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Fetching { .. } => "fetching",
+            Self::Resolving => "resolving",
+            Self::Ready => "ready",
+            Self::SharesAddress { .. } => "address busy",
+            Self::Waiting(_) => "waiting",
+            Self::BackingOff(_) => "backing off",
+            Self::RobotsUnreachable(_) => "no robots.txt",
+            Self::Excluded(_) => "excluded",
+            Self::AwaitingRobots => "awaits robots",
+            Self::OverBudget => "over budget",
+            Self::GivenUp { .. } => "given up",
+            Self::Idle => "done",
+        }
+    }
 }

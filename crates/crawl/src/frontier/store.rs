@@ -154,7 +154,6 @@ impl Store {
     }
 
     /// All hosts, one at a time, in the order of their keys.
-    #[cfg(test)]
     pub fn hosts(&self) -> impl Iterator<Item = Result<HostRow<'static>>> {
         self.hosts.iter().map(|guard| self.host_row(guard))
     }

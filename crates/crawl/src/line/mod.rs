@@ -1,10 +1,14 @@
 //! The steps of the line: what [`pipeline`](crate::pipeline) calls, one function per step.
 //!
-//! Here are the steps up to the parsed page; `links` judges where it leads, `visit` puts together
-//! what the sinks see, `settle` ends the lease.
+//! Here are the steps up to the parsed page; `names` finds a host's addresses, `links` judges where a page
+//! leads, `visit` puts together what the sinks see, `settle` ends the lease, `errands` asks what the crawl
+//! itself wants to know.
 
+mod errands;
 mod links;
+mod names;
 mod settle;
+mod trouble;
 mod visit;
 
 use std::net::IpAddr;
@@ -13,23 +17,29 @@ use std::sync::Arc;
 use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::parse::{Input, Page, parse, parse_sitemap};
 use larm_core::scope::{Subject, Verdict};
+use larm_core::signals::{Reader, Signals, UseSet};
 use larm_core::url::{self, CrawlUrl};
-use larm_core::{Failure, FailureClass, Limits, Millis, Outcome, Truncated};
+use larm_core::wall::{self, Sight};
+use larm_core::{Fact, Failure, FailureClass, Limits, Millis, Outcome, Protocol, Truncated};
 use tokio::sync::{Notify, mpsc};
 
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::fetch::{BoxFuture, Fetch, Fetched, Guard, gunzip};
+use crate::fetch::{BoxFuture, Decoded, Fetch, Fetched, Guard, Resolve, gunzip};
 use crate::frontier::sieve::Recent;
-use crate::frontier::{Errand, Frontier, Lease, SharedFrontier};
+use crate::frontier::{Candidate, Errand, Frontier, Lease, SIGNALS, SOFT_404, SharedFrontier};
 use crate::login::{Door, Logins};
+use crate::network::Network;
 use crate::places::Meter;
 use crate::robots::{Answer, Permit, RobotsCache};
 use crate::rules::SharedRules;
+use crate::soft::SoftHosts;
 use crate::store::{Encoders, SameAs, Visit};
-use crate::writer::Job;
+use crate::writer::Work;
 
 pub use links::JudgedLinks;
+pub use names::Named;
+pub use trouble::Troubles;
 
 /// Called for each page that was fetched, and awaited.
 pub type PageHandler = Arc<dyn for<'a> Fn(&'a Visit) -> BoxFuture<'a, ()> + Send + Sync>;
@@ -48,12 +58,18 @@ pub struct Line {
     pub robots: RobotsCache,
     /// Which addresses may be reached.
     pub guard: Guard,
-    /// The network.
+    /// What went wrong last, in words.
+    pub troubles: Troubles,
+    /// The way to names.
+    pub resolver: Arc<dyn Resolve>,
+    /// The way to servers.
     pub fetcher: Arc<dyn Fetch>,
+    /// Whether there is a way at all.
+    pub network: Arc<Network>,
     /// The workers' half of the sinks.
     pub encoders: Encoders,
     /// The writer's inbox.
-    pub writer: mpsc::Sender<Job>,
+    pub writer: mpsc::Sender<Work>,
     /// Wakes the engine.
     pub wake: Arc<Notify>,
     /// Counts how fetches end.
@@ -66,10 +82,26 @@ pub struct Line {
     pub agent: String,
     /// Whether nofollow is obeyed.
     pub obey: bool,
+    /// Uses that are not made of a page whose owner reserves them.
+    pub respect: UseSet,
+    /// Hosts that may answer every path alike.
+    pub soft: SoftHosts,
+    /// Whether they are asked for a path that cannot be there.
+    pub probe: bool,
     /// The maxima.
     pub limits: Arc<Limits>,
     /// Time.
     pub clock: Clock,
+}
+
+/// What the guard says to a lease.
+pub enum Guarded {
+    /// Its address may be reached; of its others those are left that may be, too.
+    Yes(Lease),
+    /// It may not, but this other address of the host may.
+    Elsewhere(Lease, IpAddr),
+    /// No address of the host may be reached, and why not that of the lease.
+    No(Lease, String),
 }
 
 /// What a host says at its door.
@@ -92,6 +124,32 @@ pub struct Read {
     pub note: Option<&'static str>,
     /// Identity of the body.
     pub digest: Digested,
+    /// What is known of it besides.
+    pub facts: Vec<Fact>,
+    /// A question that it raises.
+    pub probe: Option<Candidate>,
+}
+
+impl Read {
+    /// An answer of which nothing was read.
+    pub fn unread(outcome: Outcome) -> Self {
+        let (facts, digest) = (Vec::new(), Digested::default());
+        Self { outcome, page: None, note: None, digest, facts, probe: None }
+    }
+
+    /// Its owner does not want it to be used so: it is not kept, and leads nowhere.
+    fn reject_reserved(&mut self, detail: String) {
+        self.outcome = Outcome::Rejected { filter: SIGNALS.to_owned(), detail };
+        self.page = None;
+        self.digest = Digested::default();
+    }
+
+    /// It is kept, but it is no page, and leads nowhere.
+    fn mark_soft(&mut self) {
+        let why = "it looks like what its host answers to a path that cannot be there";
+        self.facts.push(Fact::new(SOFT_404, why));
+        self.page = None;
+    }
 }
 
 /// Identity of a body, and the page that had it first.
@@ -109,25 +167,35 @@ impl Line {
     /// Step 2 once more, right before the fetch: rules may have changed while the URL waited.
     pub fn judge_again(&self, lease: &Lease) -> Verdict {
         let item = lease.item();
-        if let Errand::Robots { .. } = item.errand {
-            return Verdict::Pass;
-        }
         let parent = item.parent.as_deref().and_then(CrawlUrl::from_canonical);
-        self.rules.read().judge(&Subject {
+        let subject = Subject {
             url: lease.url(),
             depth: item.depth,
             via: item.via,
             from: parent.as_ref(),
             redirects: u32::from(item.redirects),
-        })
+        };
+        let rules = self.rules.read();
+        match item.errand {
+            // Where robots.txt files lie is for their owners to say; what is never asked, for us.
+            Errand::Robots { .. } | Errand::Reservations => rules.judge_safety(&subject),
+            _ => rules.judge(&subject),
+        }
     }
 
-    /// Whether the address may be reached at all.
-    pub fn guard(&self, lease: &Lease, address: IpAddr) -> Result<(), String> {
+    /// Which addresses of the host may be reached.
+    pub fn guard(&self, mut lease: Lease, address: IpAddr) -> Guarded {
         if lease.url().is_file() {
-            return Ok(());
+            return Guarded::Yes(lease);
         }
-        self.guard.check(lease.url().host(), lease.url().port(), address)
+        let (host, port) = (lease.url().host().to_owned(), lease.url().port());
+        let check = |address| self.guard.check(&host, port, address);
+        lease.keep_others(|address| check(address).is_ok());
+        match (check(address), lease.others().first().copied()) {
+            (Ok(()), _) => Guarded::Yes(lease),
+            (Err(_), Some(other)) => Guarded::Elsewhere(lease, other),
+            (Err(why), None) => Guarded::No(lease, why),
+        }
     }
 
     /// Step 6.
@@ -161,7 +229,13 @@ impl Line {
         };
         let answer = self.fetcher.fetch(permit, &sent).await;
         self.meter.count(&answer);
-        answer
+        match answer {
+            Ok(fetched) => {
+                self.network.heard_of(host);
+                Ok(fetched)
+            }
+            Err(failure) => Err(self.network.judge(host, failure).await),
+        }
     }
 
     /// Whether the server asked who we are, and the next request will say so.
@@ -177,18 +251,73 @@ impl Line {
 
     /// Whether an answer is one to wait and ask again for, and why.
     pub fn worth_another_try(&self, lease: &Lease, fetched: &Fetched) -> Option<Failure> {
-        let class = refusal(fetched.status)?;
-        self.may_try_again(lease)
-            .then(|| Failure::new(class, format!("the server answered {}", fetched.status)))
+        let refused = refusal(fetched.status);
+        let broke =
+            (fetched.truncated == Some(Truncated::Disconnect)).then_some(FailureClass::BodyBroken);
+        let class = refused.or(broke)?;
+        let detail = || match refused {
+            Some(_) => format!("the server answered {}", fetched.status),
+            None => Truncated::Disconnect.note().to_owned(),
+        };
+        self.may_try_again(lease).then(|| Failure::new(class, detail()))
     }
 
-    /// Steps 8 and 9: digest and parse.
-    pub fn read(&self, lease: &Lease, fetched: &Fetched) -> Result<Read> {
-        let outcome = outcome_of(lease.url(), fetched);
-        let digest = self.digest(&outcome, fetched)?;
-        let readable = matches!(outcome, Outcome::Fetched { .. });
-        let (page, note) = readable.then(|| self.parse(lease, fetched)).unzip();
-        Ok(Read { outcome, page, note: note.flatten(), digest })
+    /// The body without its content encodings.
+    pub fn decode<'a>(&self, fetched: &'a Fetched) -> Decoded<'a> {
+        fetched.decoded(&self.limits)
+    }
+
+    /// Whether a wall stands before what was asked for, and whose.
+    pub fn wall(&self, fetched: &Fetched, body: &Decoded<'_>) -> Option<Failure> {
+        // One that somebody saved as a file keeps nobody out.
+        if fetched.protocol == Protocol::File {
+            return None;
+        }
+        let header = |name: &str| fetched.header(name);
+        let sight = Sight { status: fetched.status, header: &header, body: &body.bytes };
+        let wall = wall::recognise(&sight, &self.limits)?;
+        let detail = format!("{} asks for a browser ({})", wall.vendor, wall.evidence);
+        Some(Failure::new(FailureClass::BotWall, detail))
+    }
+
+    /// Steps 8 and 9: digest and parse; what the owner says of its use, beforehand and here; and whether
+    /// it is a page at all.
+    pub fn read(
+        &self,
+        lease: &Lease,
+        fetched: &Fetched,
+        body: &Decoded<'_>,
+        said: Signals,
+    ) -> Result<Read> {
+        let mut read = Read::unread(outcome_of(lease.url(), fetched));
+        if let Outcome::Fetched { .. } = read.outcome {
+            read.digest = self.digest(&read.outcome, fetched)?;
+            let (page, note) = self.parse(lease, fetched, body);
+            (read.page, read.note) = (Some(page), note);
+        }
+        self.heed(lease, fetched, said, &mut read);
+        self.doubt(lease, fetched, body, &mut read)?;
+        Ok(read)
+    }
+
+    /// Takes note of what the owner says of the use of an answer, and keeps to it where that was asked.
+    fn heed(&self, lease: &Lease, fetched: &Fetched, mut said: Signals, read: &mut Read) {
+        let content_type = fetched.content_type().unwrap_or_default();
+        let reader = Reader { agent: &self.agent, content_type, limits: &self.limits };
+        for (name, value) in &fetched.headers {
+            said.read_field(name.as_str(), value.as_bytes(), &reader);
+        }
+        for (name, content) in read.page.iter().flat_map(|page| &page.robots_meta) {
+            said.read_meta(name, content, &reader);
+        }
+        if said.is_empty() {
+            return;
+        }
+        let is_content = lease.errand().counts() && read.outcome.answered();
+        if let Some((of, words)) = said.reserved(self.respect).filter(|_| is_content) {
+            read.reject_reserved(format!("{of} is reserved by {words}"));
+        }
+        read.facts.extend(said.into_facts());
     }
 
     fn digest(&self, outcome: &Outcome, fetched: &Fetched) -> Result<Digested> {
@@ -204,18 +333,22 @@ impl Line {
         Ok(Digested { body: Some(body), sha1: Some(sha1), same_as })
     }
 
-    fn parse(&self, lease: &Lease, fetched: &Fetched) -> (Page, Option<&'static str>) {
-        let decoded = fetched.decoded(&self.limits);
+    fn parse(
+        &self,
+        lease: &Lease,
+        fetched: &Fetched,
+        body: &Decoded<'_>,
+    ) -> (Page, Option<&'static str>) {
         let is_sitemap = matches!(lease.errand(), Errand::Sitemap);
-        let unpacked = is_sitemap.then(|| unpack_sitemap(&decoded.bytes, &self.limits)).flatten();
+        let unpacked = is_sitemap.then(|| unpack_sitemap(&body.bytes, &self.limits)).flatten();
         let input = Input {
             url: &lease.url().to_url(),
             content_type: fetched.content_type(),
-            body: unpacked.as_deref().unwrap_or(&decoded.bytes),
+            body: unpacked.as_deref().unwrap_or(&body.bytes),
             text: self.reads_text,
         };
         let parse = if is_sitemap { parse_sitemap } else { parse };
-        (parse(&input, &self.limits), decoded.note)
+        (parse(&input, &self.limits), body.note)
     }
 
     fn frontier(&self) -> std::sync::MutexGuard<'_, Box<dyn Frontier>> {

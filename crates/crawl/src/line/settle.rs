@@ -1,6 +1,7 @@
 //! The end of a lease (steps 11 and 12): whatever happened goes to the writer, which writes it and then
 //! settles the lease.
 
+use larm_core::url::CrawlUrl;
 use larm_core::via::Via;
 use larm_core::workbench::End;
 use larm_core::{Blame, Failure, FailureClass, Outcome, Protocol};
@@ -12,7 +13,7 @@ use crate::fetch::{Fetched, Reservation, retry_after_ms};
 use crate::frontier::{Candidate, Errand, Fate, Learnt, Lease, Settlement};
 use crate::robots::{Permit, Reading};
 use crate::store::Visit;
-use crate::writer::Job;
+use crate::writer::{Job, Work};
 
 impl Line {
     /// An answer was read and its links judged: keep it.
@@ -25,6 +26,7 @@ impl Line {
     ) -> Result<()> {
         let (at, end) = (fetched.ended, end_of(&fetched));
         let digest = read.digest.body;
+        let offers = links.candidates.into_iter().chain(read.probe.clone()).collect();
         let link_count = u32::try_from(links.facts.len()).unwrap_or(u32::MAX);
         let (fetched, place) = fetched.split_reservation();
         let visit = self.visit(&lease, fetched, read, links.facts);
@@ -35,7 +37,7 @@ impl Line {
             at,
             end,
             fate: Fate::Done(Box::new(row_of(&lease, &visit, digest))),
-            offers: links.candidates,
+            offers,
             robots: None,
             links: link_count,
             rejected: links
@@ -43,19 +45,23 @@ impl Line {
                 .into_iter()
                 .map(|(filter, n)| (filter.into_owned(), n))
                 .collect(),
+            moved: None,
         };
         let kept = Some((self.encoders.encode_all(&visit), visit));
-        self.send(Job { lease, settlement, kept, place }).await
+        self.send(Work::settle(Job { lease, settlement, kept, place })).await
     }
 
     /// Settles a URL for which nothing was sent.
     pub async fn settle_unasked(&self, lease: Lease, outcome: Outcome) -> Result<()> {
-        if let Errand::Robots { .. } = lease.errand() {
+        if lease.errand().is_own() {
             // No page of anybody's. The frontier takes the news to whom it was for (FRONT-4).
             let unused = Settlement::unused(self.clock.now(), Fate::Errand);
             return self.settle(lease, unused, None).await;
         }
-        let visit = self.unasked_visit(&lease, outcome);
+        let given_up = matches!(outcome, Outcome::HostUnreachable { .. });
+        let trouble = given_up.then(|| self.troubles.of(lease.url().origin())).flatten();
+        let notes = trouble.into_iter().collect();
+        let visit = Visit { notes, ..self.unasked_visit(&lease, outcome) };
         let fate = Fate::Done(Box::new(row_of(&lease, &visit, None)));
         let settlement = Settlement::unused(visit.at, fate);
         self.settle(lease, settlement, Some(visit)).await
@@ -66,10 +72,16 @@ impl Line {
         self.settle_unasked(lease, Outcome::HostUnreachable { class }).await
     }
 
-    /// Our own machine could not carry the lease out: as if it had never been given.
-    pub async fn give_back(&self, lease: Lease) -> Result<()> {
+    /// Our own machine could not carry the lease out, or the host is to be asked at another of its
+    /// addresses: as if it had never been given.
+    pub async fn give_back(&self, lease: Lease, failure: &Failure) -> Result<()> {
+        let end = match failure.class {
+            FailureClass::Offline => End::Spared,
+            _ => End::Unused,
+        };
         let unused = Settlement::unused(self.clock.now(), Fate::Back);
-        self.settle(lease, unused, None).await
+        let back = Settlement { end, moved: failure.elsewhere, ..unused };
+        self.settle(lease, back, None).await
     }
 
     /// A fetch failed: try again later, or settle it as failed.
@@ -78,21 +90,42 @@ impl Line {
     /// next chance or its end.
     pub async fn fail(&self, lease: Lease, failure: Failure) -> Result<()> {
         if failure.class.retry().blame == Blame::UrlForGood {
-            let Failure { class, detail } = failure;
+            let Failure { class, detail, .. } = failure;
             return self.settle_unasked(lease, Outcome::Failed { class, detail }).await;
         }
+        self.fail_asking(lease, failure, None).await
+    }
+
+    /// A wall stands before the page: nothing of it is kept, and its host is left alone for a while.
+    pub async fn turn_back(&self, lease: Lease, fetched: &Fetched, failure: Failure) -> Result<()> {
+        self.fail_asking(lease, failure, asked_wait_ms(fetched)).await
+    }
+
+    async fn fail_asking(
+        &self,
+        lease: Lease,
+        failure: Failure,
+        asked_ms: Option<u64>,
+    ) -> Result<()> {
         let at = self.clock.end();
-        let end = End::Failed { class: failure.class, retry_after_ms: None };
+        let end = End::Failed { class: failure.class, retry_after_ms: asked_ms };
         if failure.class.is_connection_level() {
+            self.troubles.note(lease.url().origin(), &failure.detail);
             let back = Settlement { end, ..Settlement::unused(at, Fate::Back) };
             return self.settle(lease, back, None).await;
         }
         if self.may_try_again(&lease) {
-            let again = Fate::Again(at.after(self.retry_delay_ms(&lease, failure.class)));
+            let asked_ms = asked_ms.map(|ms| ms.min(self.limits.retry_after_ms_max));
+            let wait_ms = asked_ms.unwrap_or_else(|| self.retry_delay_ms(&lease, failure.class));
+            let again = Fate::Again(at.after(wait_ms));
             let settlement = Settlement { end, ..Settlement::unused(at, again) };
             return self.settle(lease, settlement, None).await;
         }
-        let Failure { class, detail } = failure;
+        if lease.errand().is_own() {
+            let gone = Settlement { end, ..Settlement::unused(at, Fate::Errand) };
+            return self.settle(lease, gone, None).await;
+        }
+        let Failure { class, detail, .. } = failure;
         let visit = self.unasked_visit(&lease, Outcome::Failed { class, detail });
         let visit = Visit { tries: u32::from(lease.item().tries) + 1, ..visit };
         let fate = Fate::Done(Box::new(row_of(&lease, &visit, None)));
@@ -150,7 +183,10 @@ impl Line {
             _ => (permit.lease().url().origin().into(), 0, Fate::Back),
         };
         let is_errand = matches!(fate, Fate::Errand);
-        let reading = self.robots.read(permit.url(), hops, &answer, now);
+        let reading = match self.wall_before(&answer) {
+            Some((failure, asked_ms)) => Reading::Unreachable(failure, asked_ms),
+            None => self.robots.read(permit.url(), hops, &answer, now),
+        };
         let mut settlement = match &answer {
             Ok(fetched) => Settlement {
                 end: End::Answered { response_ms: fetched.ended.since(fetched.started) },
@@ -161,13 +197,15 @@ impl Line {
         let has_news = !matches!(reading, Reading::Unreachable(..));
         let fetched = answer.ok().filter(|_| has_news).map(Fetched::split_reservation);
         let (visit, place) =
-            fetched.map(|(fetched, place)| (self.robots_visit(&permit, fetched), place)).unzip();
+            fetched.map(|(fetched, place)| (self.errand_visit(&permit, fetched), place)).unzip();
         let lease = permit.into_lease();
         match reading {
             Reading::Rules(rules) => {
                 let (learnt, sitemaps) = self.robots.learn(&origin, rules, now);
                 settlement.robots = Some(learnt);
                 settlement.offers = self.judge_sitemaps(&origin, &sitemaps);
+                let reservations = self.robots.reservations_of(&origin);
+                settlement.offers.extend(reservations.map(reservations_errand));
             }
             Reading::Elsewhere(target) => {
                 settlement.robots = Some(Learnt::Elsewhere { origin: origin.clone() });
@@ -175,6 +213,7 @@ impl Line {
                 settlement.offers = vec![robots_errand(target, errand)];
             }
             Reading::Unreachable(failure, retry_after_ms) => {
+                self.troubles.note(&origin, &failure.detail);
                 settlement.end = End::Failed { class: failure.class, retry_after_ms };
                 if is_errand {
                     settlement.robots = Some(Learnt::Unreachable { origin, retry_after_ms });
@@ -182,7 +221,16 @@ impl Line {
             }
         }
         let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
-        self.send(Job { lease, settlement, kept, place: place.unwrap_or_default() }).await
+        let place = place.unwrap_or_default();
+        self.send(Work::settle(Job { lease, settlement, kept, place })).await
+    }
+
+    /// A wall before a robots.txt: what it says is not known, whatever the status.
+    fn wall_before(&self, answer: &Result<Fetched, Failure>) -> Option<(Failure, Option<u64>)> {
+        let fetched = answer.as_ref().ok()?;
+        let failure = self.wall(fetched, &self.decode(fetched))?;
+        let detail = format!("robots.txt: {}", failure.detail);
+        Some((Failure { detail, ..failure }, asked_wait_ms(fetched)))
     }
 
     async fn settle(
@@ -192,12 +240,13 @@ impl Line {
         visit: Option<Visit>,
     ) -> Result<()> {
         let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
-        self.send(Job { lease, settlement, kept, place: Reservation::default() }).await
+        let place = Reservation::default();
+        self.send(Work::settle(Job { lease, settlement, kept, place })).await
     }
 
-    async fn send(&self, job: Job) -> Result<()> {
+    pub(super) async fn send(&self, work: Work) -> Result<()> {
         let closed = |_| Error::Stopped("the writer has stopped".to_owned());
-        self.writer.send(job).await.map_err(closed)
+        self.writer.send(work).await.map_err(closed)
     }
 
     pub(super) fn may_try_again(&self, lease: &Lease) -> bool {
@@ -210,7 +259,7 @@ impl Line {
 }
 
 /// An answer of 5xx is an answer, but not one of a healthy host. To read a file, nobody was asked.
-fn end_of(fetched: &Fetched) -> End {
+pub(super) fn end_of(fetched: &Fetched) -> End {
     if fetched.protocol == Protocol::File {
         return End::Unused;
     }
@@ -225,6 +274,10 @@ fn asked_wait_ms(fetched: &Fetched) -> Option<u64> {
     fetched.header("retry-after").and_then(|text| retry_after_ms(text, fetched.ended))
 }
 
-fn robots_errand(url: larm_core::url::CrawlUrl, errand: Errand) -> Candidate {
+fn reservations_errand(url: CrawlUrl) -> Candidate {
+    robots_errand(url, Errand::Reservations)
+}
+
+fn robots_errand(url: CrawlUrl, errand: Errand) -> Candidate {
     Candidate { url, depth: 0, via: Via::Robots, parent: None, redirects: 0, errand }
 }

@@ -1,22 +1,23 @@
 //! What the sinks will see of a URL, and what the page table keeps of it.
 
-use larm_core::Outcome;
 use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::parse::{Kind, Mime, Page};
 use larm_core::via::Via;
+use larm_core::{Outcome, Truncated};
 
-use super::{Digested, Line, Read, outcome_of};
+use super::{Line, Read, outcome_of};
 use crate::fetch::Fetched;
-use crate::frontier::{Lease, PageRow};
+use crate::frontier::{Errand, Lease, PageRow};
 use crate::robots::Permit;
 use crate::store::{Exchange, LinkFacts, PageFacts, Timings, Visit, Wire};
 
 impl Line {
     /// Puts together what the sinks will see.
     pub fn visit(&self, lease: &Lease, fetched: Fetched, read: Read, links: LinkFacts) -> Visit {
-        let Read { outcome, page, note, digest } = read;
+        let Read { outcome, page, note, digest, facts, .. } = read;
         let page_notes = page.iter().flat_map(|page| page.notes.iter()).map(ToString::to_string);
-        let notes = fetched.notes.iter().copied().chain(note).map(str::to_owned);
+        let cut = fetched.truncated.map(Truncated::note);
+        let notes = fetched.notes.iter().copied().chain(cut).chain(note).map(str::to_owned);
         let notes = notes.chain(page_notes).collect();
         Visit {
             tries: u32::from(lease.item().tries) + 1,
@@ -26,7 +27,7 @@ impl Line {
                 first_byte_ms: Some(fetched.first_byte.since(fetched.started)),
                 total_ms: fetched.ended.since(fetched.started),
             },
-            facts: fetched.facts.clone(),
+            facts: fetched.facts.iter().cloned().chain(facts).collect(),
             page: page.map(|page| page_facts(&fetched, page)),
             exchange: outcome.answered().then(|| exchange(fetched, digest.sha1)),
             links,
@@ -36,17 +37,17 @@ impl Line {
         }
     }
 
-    /// What the sinks see of a robots.txt: it is part of what was seen, and so of the archive.
-    pub(super) fn robots_visit(&self, permit: &Permit, fetched: Fetched) -> Visit {
+    /// What the sinks see of an answer to the crawl itself, such as a robots.txt: it is part of what was
+    /// seen, and so of the archive.
+    pub(super) fn errand_visit(&self, permit: &Permit, fetched: Fetched) -> Visit {
         let lease = permit.lease();
-        let outcome = outcome_of(permit.url(), &fetched);
-        let read = Read { outcome, page: None, note: None, digest: Digested::default() };
-        Visit {
-            url: permit.url().clone(),
-            via: Via::Robots,
-            parent: None,
-            ..self.visit(lease, fetched, read, LinkFacts::default())
-        }
+        let read = Read::unread(outcome_of(permit.url(), &fetched));
+        let visit = self.visit(lease, fetched, read, LinkFacts::default());
+        let (via, parent) = match lease.errand() {
+            Errand::Probe if permit.url() == lease.url() => (visit.via, visit.parent),
+            _ => (Via::Robots, None),
+        };
+        Visit { url: permit.url().clone(), via, parent, ..visit }
     }
 
     /// What the sinks see of a URL for which nothing came back.

@@ -13,11 +13,14 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use larm_core::Lookup;
+use larm_core::digest::Sha1Digest;
 use serde::{Deserialize, Serialize};
 
 use super::durable;
 use super::sink::WarcRef;
 use super::visit::Visit;
+use super::warc::record;
 use crate::{Error, Result};
 
 /// What a line of the index says about a record, in the fields that replay tools read.
@@ -77,6 +80,23 @@ pub fn line(visit: &Visit, place: &WarcRef) -> Option<String> {
     let entry = Entry::new(visit, place)?;
     let json = serde_json::to_string(&entry).expect("strings are JSON");
     Some(format!("{} {} {json}\n", visit.url.surt(), visit.at.compact()))
+}
+
+/// The line of a look-up that was archived at `place`, its end of line included. Its key is its URI, as
+/// other tools have it, and it has no status.
+pub fn lookup_line(lookup: &Lookup, place: &WarcRef) -> String {
+    let url = record::lookup_uri(lookup);
+    let entry = Entry {
+        mime: record::TEXT_DNS.to_owned(),
+        status: "-".to_owned(),
+        digest: Sha1Digest::of(&record::lookup_block(lookup)).base32(),
+        length: place.bytes.to_string(),
+        offset: place.offset.to_string(),
+        filename: place.name.to_string(),
+        url: url.clone(),
+    };
+    let json = serde_json::to_string(&entry).expect("strings are JSON");
+    format!("{url} {} {json}\n", lookup.at.compact())
 }
 
 fn essence(content_type: Option<&str>) -> String {

@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use larm_core::Lookup;
+
 use super::sink::{Encoded, Encoder, Kept, Position, Sink, Unsynced};
 use super::visit::Visit;
 use crate::{Error, Result};
@@ -64,6 +66,11 @@ impl Chain {
             sink.write(visit, encoded, &mut kept)?;
         }
         Ok(kept)
+    }
+
+    /// Gives what name servers said about a host to every sink, in order.
+    pub fn write_lookup(&mut self, lookup: &Lookup) -> Result<()> {
+        self.sinks.iter_mut().try_for_each(|sink| sink.write_lookup(lookup))
     }
 
     /// Hands everything written so far to the operating system.

@@ -119,6 +119,8 @@ fn reason(outcome: &Outcome) -> Cow<'_, str> {
         Outcome::Denied { rule } => Cow::Borrowed(rule),
         Outcome::Rejected { filter, detail } => format!("{filter}: {detail}").into(),
         Outcome::Failed { class, detail } => format!("{class}: {detail}").into(),
-        Outcome::HostUnreachable { class } => class.to_string().into(),
+        Outcome::HostUnreachable { class } => {
+            format!("{class}: the host was given up, and this URL not asked for").into()
+        }
     }
 }

@@ -14,6 +14,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use larm_core::Lookup;
 use serde::{Deserialize, Serialize};
 
 use super::visit::Visit;
@@ -38,6 +39,11 @@ pub trait Sink: Send {
     /// Takes a visit and what the encoder made of it. `kept` tells where earlier sinks of the chain put
     /// the visit, and is added to.
     fn write(&mut self, visit: &Visit, encoded: Encoded, kept: &mut Kept) -> Result<()>;
+
+    /// Takes what name servers said about a host. Of no concern to most sinks.
+    fn write_lookup(&mut self, _lookup: &Lookup) -> Result<()> {
+        Ok(())
+    }
 
     /// Hands everything written so far to the operating system, and returns where that ends: the
     /// position to cut back to after a crash, once the files that come with it are synced.

@@ -48,6 +48,12 @@ pub struct Summary {
     pub retries: u64,
     /// robots.txt files fetched.
     pub robots: u64,
+    /// Hosts asked for a path that cannot be there.
+    pub probes: u64,
+    /// Pages that are what their host answers to any path.
+    pub soft_404: u64,
+    /// Answers not kept, since their owner reserves a use that is to be respected.
+    pub reserved: u64,
     /// Milliseconds spent crawling, over all runs.
     pub active_ms: u64,
     /// Bytes received.

@@ -8,13 +8,17 @@ mod assets;
 mod content;
 mod errors;
 mod moved;
+mod usage;
+mod walls;
 
 use std::collections::HashMap;
 
 pub(crate) use access::NOFOLLOW_HEADER;
 pub(crate) use assets::{SITEMAP_INDEX, embedded};
+pub(crate) use usage::ROBOTS_LINES;
+pub(crate) use walls::{Challenge, challenge, nothing_here};
 
-use crate::hostile::Misbehaviour;
+use crate::hostile::{BAD, Place};
 use crate::resource::{Link, Page, Resource};
 use crate::trap;
 use crate::web::{HostKind, Web, home};
@@ -93,9 +97,14 @@ pub(crate) fn stock(web: &Web, host: usize) -> Shelf {
         HostKind::Site => stock_site(web, &mut shelf),
         // Its page is closed or open as its robots.txt has it.
         HostKind::Robots(_) => shelf.offer_page("/private/page"),
-        HostKind::Hostile(Misbehaviour::Refuses) | HostKind::Mirror => {}
-        // Misbehaves at one path; its other pages are as good as any.
-        HostKind::Hostile(bad) => shelf.offer("/bad", Resource::bad(bad)),
+        HostKind::Mirror | HostKind::Walled(_) => {}
+        HostKind::Soft => (0..walls::LOST).for_each(|n| shelf.enter(&format!("/lost/{n}"))),
+        HostKind::Hostile(bad) => match bad.place() {
+            // Misbehaves at one path; its other pages are as good as any.
+            Place::Path => shelf.offer(BAD, Resource::bad(bad)),
+            Place::Robots => shelf.offer_page("/private/page"),
+            Place::Connection => {}
+        },
     }
     shelf
 }
@@ -105,7 +114,7 @@ fn stock_site(web: &Web, shelf: &mut Shelf) {
     let next_host = (shelf.host + 1) % web.plan.hosts;
     let shown = |on: bool, home: usize| web.plan.shows(on, shelf.host, home);
     type Generator<'g> = &'g dyn Fn(&mut Shelf);
-    let generators: [(bool, Generator<'_>); 15] = [
+    let generators: [(bool, Generator<'_>); 16] = [
         (shown(features.redirects, home::MOVED), &|shelf| {
             moved::redirects(shelf, next_host, features.private);
         }),
@@ -120,6 +129,7 @@ fn stock_site(web: &Web, shelf: &mut Shelf) {
         (shown(features.private, home::PRIVATE), &access::private),
         (shown(features.nofollow, home::ODD), &access::nofollow),
         (shown(features.actions, home::ODD), &access::actions),
+        (features.usage, &usage::usage),
         (features.assets, &assets::assets),
         (shown(features.sitemaps, home::MAPPED), &|shelf| assets::sitemaps(web, shelf)),
         (trap::is_trapped(web, shelf.host), &traps),

@@ -244,7 +244,7 @@ impl<'i, 'l> Reader<'i, 'l> {
         self.attribute(content);
         if name == "description" && self.page.description.is_none() {
             self.page.description = self.field();
-        } else if is_directives(&self.buffer) && self.has_room_for_robots() {
+        } else if speaks_to_robots(&name, &self.buffer) && self.has_room_for_robots() {
             let content = cut(&self.buffer, self.limits.page_meta_bytes_max).to_owned();
             self.page.robots_meta.push((name, content));
         }
@@ -309,6 +309,13 @@ const DIRECTIVES: &[&str] = &[
     "max-video-preview",
     "indexifembedded",
 ];
+
+/// Names by which a page reserves text and data mining (TDM Reservation Protocol, 2024).
+const RESERVATIONS: &[&str] = &["tdm-reservation", "tdm-policy"];
+
+fn speaks_to_robots(name: &str, content: &str) -> bool {
+    RESERVATIONS.contains(&name) || is_directives(content)
+}
 
 fn is_directives(content: &str) -> bool {
     let is_directive = |part: &str| {

@@ -90,6 +90,30 @@ fn special_addresses_are_known_by_kind_at_both_ends_of_their_ranges() {
 }
 
 #[test]
+fn what_the_registries_list_as_reachable_but_special_is_not_for_us_either() {
+    use Kind::*;
+    let rows: &[(&str, Option<Kind>)] = &[
+        ("192.31.196.1", Some(Reserved)),
+        ("192.52.193.1", Some(Tunnel)),
+        ("192.175.48.1", Some(Reserved)),
+        ("100:0:0:1::1", Some(Reserved)),
+        ("2001:1::1", Some(Reserved)),
+        ("2001:3::1", Some(Reserved)),
+        ("2001:4:112::1", Some(Reserved)),
+        ("2001:10::1", Some(Reserved)),
+        ("2001:20::1", Some(Reserved)),
+        ("2001:3f:ffff::1", Some(Reserved)),
+        ("2620:4f:7fff::1", None),
+        ("2620:4f:8000::1", Some(Reserved)),
+        ("2620:4f:8001::1", None),
+        ("::ffff:0:7f00:1", Some(Reserved)),
+    ];
+    for (address, kind) in rows {
+        assert_eq!(Kind::of(ip(address)), *kind, "{address}");
+    }
+}
+
+#[test]
 fn an_ipv4_address_is_judged_in_every_ipv6_form() {
     let forms = ["::ffff:{}", "::{}", "64:ff9b::{}"];
     let rows = [
@@ -103,6 +127,11 @@ fn an_ipv4_address_is_judged_in_every_ipv6_form() {
             let address = ip(&form.replace("{}", v4));
             assert_eq!(Kind::of(address), kind, "{address}");
         }
+        for prefix in ["2606:4700::", "2606:4700::200:"] {
+            let isatap = ip(&format!("{prefix}5efe:{v4}"));
+            assert_eq!(Kind::of(isatap), kind, "{isatap}");
+        }
+        assert_eq!(Kind::of(ip(&format!("fe80::5efe:{v4}"))), Some(Kind::LinkLocal));
         let [a, b, c, d] = v4.parse::<Ipv4Addr>().unwrap().octets();
         let sixtofour = ip(&format!("2002:{a:02x}{b:02x}:{c:02x}{d:02x}::1"));
         assert_eq!(Kind::of(sixtofour), kind, "{sixtofour}");
@@ -204,4 +233,17 @@ fn networks_are_read_as_they_are_written() {
     }
     assert!("0.0.0.0/0".parse::<Cidr>().unwrap().contains(ip("8.8.8.8")));
     assert!(!"127.0.0.1".parse::<Cidr>().unwrap().contains(ip("127.0.0.2")));
+}
+
+#[test]
+fn a_seed_on_loopback_opens_neither_private_networks_nor_clouds() {
+    let guard = Guard::new([("127.0.0.1", 80), ("localhost", 80)], &[], &[]);
+    for address in ["10.0.0.1", "192.168.0.1", "169.254.169.254", "169.254.0.1", "fd00:ec2::254"] {
+        for host in [address, "127.0.0.1", "page.example"] {
+            assert!(guard.check(host, 80, ip(address)).is_err(), "{host} at {address}");
+        }
+    }
+    // The name of a seed may be at home in a private network, but never where clouds keep credentials.
+    assert!(guard.check("localhost", 80, ip("169.254.169.254")).is_err());
+    assert!(guard.check("localhost", 80, ip("::ffff:169.254.169.254")).is_err());
 }

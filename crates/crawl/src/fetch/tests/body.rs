@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use larm_core::Truncated;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
@@ -137,6 +137,37 @@ async fn a_body_that_comes_byte_by_byte_is_cut_when_the_time_is_over() {
     let fetched = get(&fetcher(limits), server).await.unwrap();
     assert_eq!(fetched.truncated, Some(Truncated::Time));
     assert!(fetched.payload.iter().all(|&byte| byte == b'x'));
+}
+
+#[tokio::test]
+async fn a_body_that_drips_does_not_hold_its_place_for_as_long_as_a_fetch_may_take() {
+    let (server, _) = start(|_, mut stream| async move {
+        read_request(&mut stream).await;
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n").await;
+        let _ = stream.write_all(b"abc").await;
+        let _ = stream.read(&mut [0; 1]).await;
+    })
+    .await;
+    let limits = Limits { fetch_ms_max: 3_600_000, body_slow_ms_max: 50, ..Limits::default() };
+    let fetched = get(&fetcher(limits), server).await.unwrap();
+    assert_eq!((fetched.payload.as_ref(), fetched.truncated), (&b"abc"[..], Some(Truncated::Time)));
+}
+
+#[tokio::test]
+async fn bytes_that_came_buy_time_for_the_rest() {
+    let (server, _) = start(|_, mut stream| async move {
+        read_request(&mut stream).await;
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1009\r\n\r\n").await;
+        let _ = stream.write_all(&[b'x'; 1_000]).await;
+        // Longer than the time of grace, in which the client has nothing to say.
+        let silence = std::time::Duration::from_millis(30);
+        let _ = tokio::time::timeout(silence, stream.read(&mut [0; 1])).await;
+        let _ = stream.write_all(b"the rest.").await;
+    })
+    .await;
+    let limits = Limits { body_slow_ms_max: 1, body_bytes_per_second_min: 10, ..Limits::default() };
+    let fetched = get(&fetcher(limits), server).await.unwrap();
+    assert_eq!((fetched.payload.len(), fetched.truncated), (1_009, None));
 }
 
 #[tokio::test]

@@ -21,13 +21,12 @@ mod sift;
 mod tell;
 
 use std::collections::{BTreeSet, HashSet};
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use larm_core::digest::BodyDigest;
 use larm_core::url::CrawlUrl;
 use larm_core::workbench::{HostKey, Pace, Workbench};
-use larm_core::{Failure, Limits, Millis};
+use larm_core::{Blame, Failure, Limits, Millis};
 
 use super::batch::Pending;
 use super::lease::{Lease, Turn};
@@ -36,14 +35,17 @@ use super::record::{Record, Settled};
 use super::row::{PageRow, RobotsRow, Totals};
 use super::sieve::{Recent, Sieve};
 use super::state::State;
-use super::status::{FrontierStatus, HostStatus};
+use super::status::{FrontierStatus, HostList, HostStatus};
 use super::store::Store;
-use super::{Budgets, Candidate, Frontier, Nameless, Offered, Positions, Settlement};
+use super::{Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement};
 use crate::error::Result;
 use crate::store::SameAs;
 
 pub use checkpoint::{Checkpoint, Sealed, Written};
 pub use open::Opened;
+
+/// A look-up that failed by nobody's fault is tried again after this time.
+const LOOK_UP_AGAIN_MS: u64 = 1_000;
 
 /// The frontier on disk.
 pub struct DiskFrontier {
@@ -145,6 +147,9 @@ impl Frontier for DiskFrontier {
         if let Turn::Ask(_) = lease.turn {
             self.bench.settle(lease.host, settlement.at, settlement.end, &self.limits);
         }
+        if let Some((host, address)) = self.state.hosts.get_mut(&lease.host).zip(settlement.moved) {
+            host.move_to(address);
+        }
         self.leases -= 1;
         self.leased_pages -= u64::from(lease.item.errand.counts());
         let mut rejected = settlement.rejected;
@@ -190,17 +195,15 @@ impl Frontier for DiskFrontier {
         None
     }
 
-    fn named(
-        &mut self,
-        key: HostKey,
-        answer: Result<(IpAddr, u64), Failure>,
-        now: Millis,
-    ) -> Result<()> {
+    fn named(&mut self, key: HostKey, answer: Result<Located, Failure>, now: Millis) -> Result<()> {
         self.see(now);
         self.resolving.remove(&key);
         let Some(host) = self.state.hosts.get_mut(&key) else { return Ok(()) };
         match answer {
-            Ok((address, ttl_ms)) => host.address = Some((address, now.after(ttl_ms))),
+            Ok(located) => host.locate(located, now),
+            Err(failure) if failure.class.retry().blame == Blame::Nobody => {
+                host.look_up_after = now.after(LOOK_UP_AGAIN_MS);
+            }
             Err(failure) => {
                 let host = host.name.clone();
                 self.record(Record::NameFailed { host, class: failure.class, at: now })?;
@@ -302,6 +305,10 @@ impl Frontier for DiskFrontier {
 
     fn status(&self, now: Millis, hosts_max: usize) -> FrontierStatus {
         self.tell(now, hosts_max)
+    }
+
+    fn host_list(&self, now: Millis, hosts_max: usize) -> HostList {
+        self.list_hosts(self.state.hosts.values().collect(), now, hosts_max)
     }
 
     fn host_status(&self, name: &str, now: Millis) -> Option<HostStatus> {

@@ -7,7 +7,7 @@ use larm_core::workbench::{End, HostKey};
 use super::DiskFrontier;
 use crate::error::Result;
 use crate::frontier::Nameless;
-use crate::frontier::host::{Appetite, Host};
+use crate::frontier::host::{Appetite, Host, HostPlace};
 use crate::frontier::item::{Item, Place};
 use crate::frontier::lease::{Lease, Turn};
 use crate::frontier::queue::Queue;
@@ -50,12 +50,13 @@ impl DiskFrontier {
             self.bench.leave(key);
             return;
         };
-        let Some((address, _)) = host.address.filter(|(_, until)| *until > self.now) else {
+        host.place.take_if(|place| place.until <= self.now);
+        let Some(address) = host.place.as_ref().map(HostPlace::address) else {
             self.bench.leave(key);
-            host.address = None;
             // A look-up is no request to the host: it does not wait for the gap.
             let gap = host.pace.rule.is_gap();
             let at = if gap { at } else { host.pace.not_before.max(at) };
+            let at = at.max(host.look_up_after);
             host.nameless_at = Some(at);
             self.nameless.insert((at, key));
             return;
@@ -81,9 +82,15 @@ impl DiskFrontier {
     pub(super) fn look_up(&mut self, key: HostKey) -> Option<Nameless> {
         let host = self.state.hosts.get_mut(&key)?;
         host.nameless_at = None;
-        let origin = host.origins.iter().find(|origin| !origin.queue.is_empty())?;
-        let url = CrawlUrl::from_canonical(&format!("{}/", origin.text))?;
-        let nameless = Nameless { host: key, name: host.name.clone(), port: url.port() };
+        let index = match host.wanted.take() {
+            Some(index) => index,
+            None => {
+                let some = host.origins.iter().position(|origin| !origin.queue.is_empty())?;
+                u32::try_from(some).ok()?
+            }
+        };
+        let port = host.port_of(index)?;
+        let nameless = Nameless { host: key, name: host.name.clone(), port };
         self.resolving.insert(key).then_some(nameless)
     }
 
@@ -93,7 +100,13 @@ impl DiskFrontier {
             self.state.load_due_blocks(turn.host)?;
             let host = self.state.hosts.get(&turn.host);
             let host = host.expect("DISK-1: the bench's hosts are in memory");
-            if let Some((index, place)) = host.next_origin(now, self.appetite(host))
+            let next = host.next_origin(now, self.appetite(host));
+            let elsewhere = next.map(|(index, _)| index).filter(|at| !host.is_placed_for(*at));
+            if let Some(index) = elsewhere {
+                self.look_up_anew(turn.host, index, now);
+                continue;
+            }
+            if let Some((index, place)) = next
                 && let Some(item) = self.take(turn.host, index, |_| Some(place))
             {
                 return Ok(Some(self.make_lease(turn.host, item, Turn::Ask(turn.address))));
@@ -102,6 +115,15 @@ impl DiskFrontier {
             self.bench.settle(turn.host, now, End::Unused, &self.limits);
         }
         Ok(None)
+    }
+
+    /// The host's turn has come, but on a port for which its address was not looked up.
+    fn look_up_anew(&mut self, key: HostKey, index: u32, now: Millis) {
+        self.bench.settle(key, now, End::Unused, &self.limits);
+        if let Some(host) = self.state.hosts.get_mut(&key) {
+            (host.place, host.wanted) = (None, Some(index));
+        }
+        self.seat(key);
     }
 
     /// A lease for a URL whose origin was given up. Needs no place on the bench: nothing is sent.
@@ -139,6 +161,8 @@ impl DiskFrontier {
         let url = CrawlUrl::from_canonical(&item.url).expect("DISK: items hold canonical URLs");
         self.leases += 1;
         self.leased_pages += u64::from(item.errand.counts());
-        Lease { host, url, item, turn }
+        let place = self.state.hosts.get(&host).and_then(|host| host.place.as_ref());
+        let others = place.map(|place| place.others().to_vec()).unwrap_or_default();
+        Lease { host, url, item, turn, others }
     }
 }

@@ -4,8 +4,9 @@ use larm_core::Millis;
 use larm_core::workbench::HostKey;
 
 use super::DiskFrontier;
+use crate::error::Result;
 use crate::frontier::host::{Appetite, Host, host_key};
-use crate::frontier::status::{FrontierStatus, HostStatus, Standing};
+use crate::frontier::status::{FrontierStatus, HostList, HostStatus, Standing};
 
 impl DiskFrontier {
     pub(super) fn tell(&self, now: Millis, hosts_max: usize) -> FrontierStatus {
@@ -44,11 +45,49 @@ impl DiskFrontier {
         }
     }
 
+    /// The same as [`Frontier::host_list`](crate::frontier::Frontier::host_list), with the hosts on disk:
+    /// for a crawl that does not run, since it reads all of them.
+    pub fn all_hosts(&self, now: Millis, hosts_max: usize) -> Result<HostList> {
+        let rows = self.store.hosts().map(|row| Ok(Host::from_row(row?)));
+        let mut on_disk: Vec<Host> = rows.collect::<Result<_>>()?;
+        on_disk.retain(|host| !self.state.hosts.contains_key(&host.key));
+        let all = self.state.hosts.values().chain(&on_disk);
+        Ok(self.list_hosts(all.collect(), now, hosts_max))
+    }
+
+    pub(super) fn list_hosts(
+        &self,
+        mut all: Vec<&Host>,
+        now: Millis,
+        hosts_max: usize,
+    ) -> HostList {
+        all.sort_by_cached_key(|host| (self.rank(host), self.turn_of(host), host.name.clone()));
+        let first = all.iter().take(hosts_max);
+        let hosts = first.map(|host| self.host_status_of(host.key, host, now)).collect();
+        HostList { total: all.len() as u64, hosts }
+    }
+
+    /// Who is busy comes first, then who will be, then who has nothing to do, and why.
+    fn rank(&self, host: &Host) -> u8 {
+        let is_given_up = host.origins.iter().any(|origin| origin.given_up.is_some());
+        match host {
+            host if host.leased.is_some() => 0,
+            host if self.resolving.contains(&host.key) => 1,
+            host if host.waiting() > 0 && !is_given_up => 2,
+            _ if is_given_up => 3,
+            _ => 4,
+        }
+    }
+
     fn host_status_of(&self, key: HostKey, host: &Host, now: Millis) -> HostStatus {
+        let failures = host.origins.iter().map(|origin| origin.health.failures);
         HostStatus {
             host: host.name.to_string(),
             waiting: host.waiting(),
             answered: host.answered,
+            failures: failures.max().unwrap_or_default().max(host.pace.failures),
+            address: host.last_address,
+            alias: host.alias.as_deref().map(str::to_owned),
             standing: self.standing(key, host, now),
         }
     }
@@ -62,9 +101,9 @@ impl DiskFrontier {
         }
         let appetite = self.appetite(host);
         if let Some((until, rule)) = host.ready_at(&self.state.pace, appetite) {
-            return match until.since(now) {
-                0 => Standing::Ready,
-                ms => Standing::Waiting { until, ms, rule: rule.to_string() },
+            return match Standing::waiting(until, rule, now) {
+                Standing::Ready => self.ready_or_sharing(key),
+                standing => standing,
             };
         }
         let waits = host.waiting() > 0;
@@ -76,6 +115,15 @@ impl DiskFrontier {
         }
         let given_up = host.origins.iter().find_map(|origin| origin.given_up);
         given_up.map_or(Standing::Idle, |class| Standing::GivenUp { class })
+    }
+
+    fn ready_or_sharing(&self, key: HostKey) -> Standing {
+        let is_busy = self.bench.wait_of(key).is_some_and(|wait| wait.address_waits);
+        let other = self.bench.sharing_with(key).filter(|_| is_busy);
+        match other.and_then(|other| self.state.hosts.get(&other)) {
+            Some(other) => Standing::SharesAddress { with: other.name.to_string() },
+            None => Standing::Ready,
+        }
     }
 
     /// All that waits, in memory and on disk, what is being fetched included.

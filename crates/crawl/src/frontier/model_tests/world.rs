@@ -4,7 +4,7 @@ use super::*;
 use crate::disk::faulty::{Dice, FaultyDisk};
 use crate::error::Result;
 use crate::frontier::memory::MemoryFrontier;
-use crate::frontier::{Checkpoint, Nameless, Positions, Totals};
+use crate::frontier::{Checkpoint, Located, Nameless, Positions, Totals};
 use crate::store::Position;
 
 /// What may happen, and how closely is looked.
@@ -256,12 +256,12 @@ impl World {
         let ttl_ms = self.web.dice.below(30_000);
         let answer = match self.web.name_failure() {
             Some(failure) => Err(failure),
-            None => Ok((web::address(&nameless.name), ttl_ms)),
+            None => Ok(Located::at(web::address(&nameless.name), ttl_ms)),
         };
         self.name(nameless, answer)
     }
 
-    fn name(&mut self, nameless: Nameless, answer: Result<(IpAddr, u64), Failure>) -> Result<()> {
+    fn name(&mut self, nameless: Nameless, answer: Result<Located, Failure>) -> Result<()> {
         let now = self.now;
         self.model.named(nameless.host, answer.clone(), now)?;
         self.frontier().named(nameless.host, answer, now)
@@ -411,7 +411,7 @@ impl World {
     fn go_on_well(&mut self) -> Result<()> {
         for nameless in std::mem::take(&mut self.look_ups) {
             let address = web::address(&nameless.name);
-            self.name(nameless, Ok((address, 3_600_000)))?;
+            self.name(nameless, Ok(Located::at(address, 3_600_000)))?;
         }
         self.lease(100)?;
         for (lease, twin) in std::mem::take(&mut self.leases) {
@@ -458,5 +458,6 @@ fn clone_of(settlement: &Settlement) -> Settlement {
         robots: settlement.robots.clone(),
         links: settlement.links,
         rejected: settlement.rejected.clone(),
+        moved: None,
     }
 }

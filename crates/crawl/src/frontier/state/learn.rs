@@ -1,4 +1,5 @@
-//! What a robots.txt, or the lack of one, does to the state of its origin (step 6).
+//! What a robots.txt, or the lack of one, does to the state of its origin (step 6); and the answers to
+//! the crawl's other questions, which are kept beside it.
 //!
 //! An origin whose robots.txt redirects is parked until the errand that was sent after it comes back;
 //! whatever the errand brings, rules or none, the origin is free again.
@@ -11,6 +12,7 @@ use super::{ROW_BYTES, State};
 use crate::error::Result;
 use crate::frontier::host::{Host, host_key};
 use crate::frontier::record::Learnt;
+use crate::frontier::row::RobotsRow;
 use crate::frontier::store::encode;
 
 impl State {
@@ -18,10 +20,8 @@ impl State {
         match learnt {
             Learnt::Rules { row, crawl_delay_ms } => {
                 self.totals.robots += 1;
-                self.change_bytes += row.rules.len() as u64 + ROW_BYTES;
-                self.rules_known(&row.origin, crawl_delay_ms)?;
-                self.robots.insert(row.origin.clone(), encode(&row));
-                Ok(())
+                self.note_answer(&row);
+                self.rules_known(&row.origin, crawl_delay_ms)
             }
             Learnt::Elsewhere { origin } => {
                 self.with_origin(&origin, |host, index| host.origin(index).parked = true)
@@ -29,7 +29,21 @@ impl State {
             Learnt::Unreachable { origin, retry_after_ms } => {
                 self.robots_unreachable(&origin, at, retry_after_ms)
             }
+            Learnt::Reservations(row) => {
+                self.note_answer(&row);
+                Ok(())
+            }
+            Learnt::Probed(row) => {
+                self.totals.probes += 1;
+                self.note_answer(&row);
+                Ok(())
+            }
         }
+    }
+
+    fn note_answer(&mut self, row: &RobotsRow) {
+        self.change_bytes += row.rules.len() as u64 + ROW_BYTES;
+        self.robots.insert(row.origin.clone(), encode(row));
     }
 
     fn rules_known(&mut self, origin: &str, crawl_delay_ms: Option<u64>) -> Result<()> {

@@ -5,7 +5,7 @@
 
 mod name;
 pub mod reader;
-mod record;
+pub(super) mod record;
 mod writer;
 
 pub use name::FileName;

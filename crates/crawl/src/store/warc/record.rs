@@ -7,7 +7,7 @@
 //! a resource, whose block is the file, and no request.
 
 use larm_core::digest::Sha1Digest;
-use larm_core::{Millis, Protocol};
+use larm_core::{Lookup, Millis, Protocol};
 use uuid::Uuid;
 
 use crate::store::gzip::{Effort, append_member};
@@ -18,6 +18,8 @@ use crate::store::visit::{Exchange, SameAs, Visit};
 const HTTP_RESPONSE: &str = "application/http;msgtype=response";
 const HTTP_REQUEST: &str = "application/http;msgtype=request";
 const FIELDS: &str = "application/warc-fields";
+/// What a look-up's record holds.
+pub const TEXT_DNS: &str = "text/dns";
 const CONFORMS_TO: &str =
     "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/";
 const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
@@ -52,6 +54,36 @@ pub fn encode(visit: &Visit) -> Encoded {
     }
     add(metadata(visit, &id), Effort::Stored);
     encoded
+}
+
+/// What name servers said, as the record of a `dns:` URI (RFC 4501). One gzip member.
+pub fn lookup(lookup: &Lookup) -> Vec<u8> {
+    let block = lookup_block(lookup);
+    let mut head = RecordHead::new("response", &RecordId::new(), lookup.at);
+    head.fields.add("WARC-Target-URI", &lookup_uri(lookup));
+    let server = lookup.server.map(|server| server.to_string());
+    head.fields.add_some("WARC-IP-Address", server.as_deref());
+    head.fields.add("Content-Type", TEXT_DNS);
+    head.fields.add("WARC-Payload-Digest", &Sha1Digest::of(&block).to_string());
+    let mut out = Vec::new();
+    append_member(&head.with_block(&block), Effort::Packed, &mut out);
+    out
+}
+
+/// `dns:example.com`.
+pub fn lookup_uri(lookup: &Lookup) -> String {
+    format!("dns:{}", lookup.host)
+}
+
+/// The time, then the records as zone files have them (RFC 4027), as archives have long written them.
+pub fn lookup_block(lookup: &Lookup) -> Vec<u8> {
+    let mut block = lookup.at.compact() + "\n";
+    for record in &lookup.records {
+        // A control character in a name would begin a line of its own.
+        block.extend(record.chars().filter(|c| *c == '\t' || !c.is_control()));
+        block.push('\n');
+    }
+    block.into_bytes()
 }
 
 /// Whether there is something to keep: an answer, or a file. A link to a file has no bytes of its own.

@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use larm_core::Millis;
+use larm_core::{Lookup, Millis};
 
 use super::name::FileName;
 use super::record;
@@ -126,6 +126,19 @@ impl Sink for WarcSink {
             file.index.append(line.as_bytes())?;
         }
         kept.warc = Some(place);
+        Ok(())
+    }
+
+    fn write_lookup(&mut self, lookup: &Lookup) -> Result<()> {
+        let record = record::lookup(lookup);
+        let file = self.file_for(record.len() as u64, lookup.at)?;
+        let place = WarcRef {
+            file: file.name.number,
+            name: file.warc_name.clone(),
+            offset: file.warc.append(&record)?,
+            bytes: record.len() as u64,
+        };
+        file.index.append(cdxj::lookup_line(lookup, &place).as_bytes())?;
         Ok(())
     }
 
