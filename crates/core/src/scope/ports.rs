@@ -41,7 +41,7 @@ impl Filter for Ports {
 
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
         let port = subject.url.port();
-        if BAD.binary_search(&port).is_err() {
+        if subject.url.is_file() || BAD.binary_search(&port).is_err() {
             return Verdict::Pass;
         }
         if self.named.contains(&(subject.url.host().to_owned(), port)) {

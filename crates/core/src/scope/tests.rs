@@ -108,8 +108,8 @@ fn specs_are_read_as_they_are_written() {
         assert_eq!(serde_json::from_str::<FilterSpec>(&text).unwrap(), spec, "{text}");
     }
     let rows = [
-        (r#"{"filter":"known-paths"}"#, default_specs()[10].clone()),
-        (r#"{"filter":"traps"}"#, default_specs()[9].clone()),
+        (r#"{"filter":"known-paths"}"#, default_specs()[11].clone()),
+        (r#"{"filter":"traps"}"#, default_specs()[10].clone()),
         (
             r#"{"filter":"known-paths","lists":["actions"],"extra":["x"]}"#,
             FilterSpec::KnownPaths { lists: vec![KnownList::Actions], extra: vec!["x".to_owned()] },

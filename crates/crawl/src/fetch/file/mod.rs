@@ -190,7 +190,6 @@ impl FileFetch {
 
     fn answered(&self, status: u16, headers: HeaderMap, body: Bytes, started: Millis) -> Fetched {
         Fetched {
-            ask_again: false,
             status,
             headers,
             request: Vec::new(),
@@ -205,6 +204,7 @@ impl FileFetch {
             ended: self.clock.end(),
             truncated: None,
             facts: Vec::new(),
+            ask_again: false,
             notes: Vec::new(),
             reservation: Reservation::default(),
         }

@@ -181,7 +181,12 @@ async fn a_robots_txt_that_leads_to_a_file_of_this_machine_is_none() {
     use crate::robots::{Reading, RobotsCache};
     let answer = b"HTTP/1.1 301 Moved\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n";
     let fetched = outcome_of(answer, Limits::default()).await.unwrap();
-    let cache = RobotsCache::new("larm", true, Default::default(), Limits::default().into());
+    let cache = RobotsCache::new(
+        "larm",
+        true,
+        crate::plan::SignalPlan::default(),
+        std::sync::Arc::new(Limits::default()),
+    );
     let asked = CrawlUrl::from_canonical("http://h/robots.txt").unwrap();
     let reading = cache.read(&asked, 0, &Ok(fetched), Millis(0));
     assert!(matches!(reading, Reading::Rules(_)), "{reading:?}");
