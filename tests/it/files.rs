@@ -55,7 +55,7 @@ impl Tree {
 
 fn small() -> Tree {
     Tree::new(&[
-        ("index.html", "<a href=sub/page.html>p</a> <a href=http://127.0.0.1:8099/>web</a>"),
+        ("index.html", "<a href=sub/page.html>p</a> <a href=http://127.0.0.1:8009/>web</a>"),
         ("sub/page.html", "<a href=../../outside.html>out</a><a href=/etc/passwd>x</a>"),
         ("sub/notes.txt", "notes"),
         ("sub/copy.txt", "notes"),

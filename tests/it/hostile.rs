@@ -317,7 +317,7 @@ fn redirects_lead_nowhere_that_a_link_may_not_lead() {
         assert!(reason.starts_with("forbidden-address: "), "{target}: {reason}");
     }
     let rows = [
-        (Redirect::ToFile, "scheme"),
+        (Redirect::ToFile, "a page of the web cannot lead to a file"),
         (Redirect::ToData, "scheme"),
         (Redirect::ToScript, "scheme"),
         (Redirect::ToNonsense, "not a URL"),

@@ -98,7 +98,7 @@ fn every_filter_has_its_name_from_the_configuration() {
     // The first one cannot be written down, and so not be left out.
     assert_eq!(filters.names().next(), Some("files"));
     assert_eq!(filters.names().skip(1).collect::<Vec<_>>(), written);
-    assert_eq!(written.len(), 12);
+    assert_eq!(written.len(), 13);
 }
 
 #[test]

@@ -165,7 +165,6 @@ const NOT_AS_CRAWLER_COMMONS: &[(&str, &[&str])] = &[
     (
         "not http or https, or no host: nothing to fetch",
         &[
-            "file:///foo/bar.txt",
             "ftp:/",
             "http:////",
             "http:///////",
