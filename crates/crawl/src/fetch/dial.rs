@@ -148,7 +148,7 @@ fn tls_facts<S>(stream: &TlsStream<S>, is_verified: bool) -> Vec<Fact> {
     let leaf = session.peer_certificates().and_then(|chain| chain.first());
     let leaf = leaf.map(|leaf| format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(leaf))));
     let rows = [
-        ("tls-version", version.map(str::to_owned)),
+        ("tls-version", version.map(|version| version.replace('_', "."))),
         ("tls-cipher-suite", suite),
         ("tls-certificate", leaf),
         ("tls-verified", (!is_verified).then(|| "no".to_owned())),

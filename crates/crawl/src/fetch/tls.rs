@@ -9,9 +9,6 @@ use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::{
-    CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
-};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
@@ -49,23 +46,17 @@ impl Tls {
 }
 
 fn config(plan: &FetchPlan) -> Result<ClientConfig> {
+    let unfit = |error: String| Error::Plan(format!("TLS cannot be set up: {error}"));
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ClientConfig::builder_with_provider(provider.clone())
+    let named = plan.ca_file.as_deref().map(read_file).transpose()?.unwrap_or_default();
+    let roots = Arc::new(roots(&named, plan.ca_file.as_deref())?);
+    let usual = WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build();
+    let usual = usual.map_err(|error| unfit(error.to_string()))?;
+    let trust = Trust { usual, named, takes_any: plan.insecure };
+    let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| Error::Plan(format!("TLS cannot be set up: {error}")))?;
-    let config = if plan.insecure {
-        config
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(AnyCertificate::new(&provider)))
-    } else {
-        let named = plan.ca_file.as_deref().map(read_file).transpose()?.unwrap_or_default();
-        let roots = Arc::new(roots(&named, plan.ca_file.as_deref())?);
-        let usual = WebPkiServerVerifier::builder_with_provider(roots, provider).build();
-        let usual = usual.map_err(|error| Error::Plan(format!("TLS cannot be set up: {error}")))?;
-        config.dangerous().with_custom_certificate_verifier(Arc::new(OrNamed { usual, named }))
-    }
-    .with_no_client_auth();
-    Ok(config)
+        .map_err(|error| unfit(error.to_string()))?;
+    Ok(config.dangerous().with_custom_certificate_verifier(Arc::new(trust)).with_no_client_auth())
 }
 
 fn roots(named: &[CertificateDer<'static>], path: Option<&Path>) -> Result<RootCertStore> {
@@ -93,15 +84,18 @@ fn unusable(path: Option<&Path>, why: String) -> Error {
     Error::Plan(format!("{}: {why}", path.unwrap_or(Path::new("--ca-file")).display()))
 }
 
-/// The usual trust, and trust in servers whose own certificate the user has named. Such a one has often
-/// signed itself as an authority, which the usual way refuses for a server.
+/// The usual trust, and trust in servers whose own certificate the user has named: such a one has often
+/// signed itself as an authority, which the usual way refuses for a server. Or trust in anybody, whoever
+/// signed, for any name, at any time. The handshake's signature is checked in any case, so that what is
+/// archived came from the holder of the certificate's key.
 #[derive(Debug)]
-struct OrNamed {
+struct Trust {
     usual: Arc<WebPkiServerVerifier>,
     named: Vec<CertificateDer<'static>>,
+    takes_any: bool,
 }
 
-impl ServerCertVerifier for OrNamed {
+impl ServerCertVerifier for Trust {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -111,6 +105,9 @@ impl ServerCertVerifier for OrNamed {
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
         use rustls::CertificateError::{Other, UnknownIssuer};
+        if self.takes_any {
+            return Ok(ServerCertVerified::assertion());
+        }
         let usual = self.usual.verify_server_cert(certificate, intermediates, name, ocsp, now);
         match usual {
             // Whatever else is wrong with it, such as its date, is wrong with a named one, too.
@@ -144,53 +141,5 @@ impl ServerCertVerifier for OrNamed {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.usual.supported_verify_schemes()
-    }
-}
-
-/// Takes any certificate, whoever signed it, for any name, at any time. The handshake's signature is
-/// still checked, so that what is archived came from the holder of the certificate's key.
-#[derive(Debug)]
-struct AnyCertificate {
-    algorithms: WebPkiSupportedAlgorithms,
-}
-
-impl AnyCertificate {
-    fn new(provider: &CryptoProvider) -> Self {
-        Self { algorithms: provider.signature_verification_algorithms }
-    }
-}
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signed, &self.algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signed, &self.algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.algorithms.supported_schemes()
     }
 }
