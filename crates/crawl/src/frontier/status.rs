@@ -144,7 +144,7 @@ impl Standing {
             Self::SharesAddress { .. } => "address busy",
             Self::Waiting(_) => "waiting",
             Self::BackingOff(_) => "backing off",
-            Self::RobotsUnreachable(_) => "no robots.txt",
+            Self::RobotsUnreachable(_) => "robots unreachable",
             Self::Excluded(_) => "excluded",
             Self::AwaitingRobots => "awaits robots",
             Self::OverBudget => "over budget",
