@@ -21,7 +21,7 @@ const BITS_MAX: u32 = 3;
 /// Links by which their numbers may differ.
 const LINKS_APART_MAX: u32 = 2;
 /// Pages of a host that are read for their words before it is taken for honest.
-const READ_MAX: u32 = 16;
+const READ_MAX: u32 = 8;
 
 /// A page at a glance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
