@@ -69,7 +69,7 @@ fn row(out: &mut String, host: &HostStatus) {
     line(
         out,
         &[
-            &human::cut(&host.host, 30),
+            &human::cut(&host.host, 28),
             host.standing.word(),
             &until(&host.standing),
             &number(host.waiting),
@@ -87,7 +87,7 @@ fn row(out: &mut String, host: &HostStatus) {
 fn line(out: &mut String, cells: &[&str; 6]) {
     let [host, state, until, waiting, answered, failures] = cells;
     let text =
-        format!("{host:<30} {state:<18} {until:<22} {waiting:>8} {answered:>9} {failures:>6}");
+        format!("{host:<28} {state:<18} {until:<25} {waiting:>9} {answered:>9} {failures:>6}");
     // Writing to a text cannot fail.
     let _ = writeln!(out, "{}", text.trim_end());
 }

@@ -58,5 +58,9 @@ fn block_on_threads<T>(
     if let Some(threads) = threads {
         builder.worker_threads(threads);
     }
-    builder.enable_all().build().context("cannot start threads")?.block_on(future)
+    let runtime = builder.enable_all().build().context("cannot start threads")?;
+    let ended = runtime.block_on(future);
+    // All that matters is written. A thread that a dead mount holds must not hold us.
+    runtime.shutdown_background();
+    ended
 }

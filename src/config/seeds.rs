@@ -103,11 +103,25 @@ pub fn read(begins: [Begin; 2], rules: &UrlRules, limits: &Limits) -> Result<See
 }
 
 fn typed(text: &str, flag: &str, rules: &UrlRules) -> Result<(CrawlUrl, Option<String>)> {
+    if let Some(host) = behind_user(text) {
+        // The password is not repeated.
+        return Err(usage(format!(
+            "the URL of {host} has a user or password in it, which would not be sent; give it with \
+             --basic-auth, as USER:PASSWORD or env:NAME"
+        )));
+    }
     seed(text, rules).map_err(|error| {
         usage(format!(
             "`{flag}{text}` cannot be crawled: {error}; write it like https://example.com/ or ./directory"
         ))
     })
+}
+
+/// The host of a URL that has a user before it.
+fn behind_user(text: &str) -> Option<&str> {
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    authority.rsplit_once('@').map(|(_, host)| host)
 }
 
 fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {

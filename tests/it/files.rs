@@ -188,6 +188,16 @@ fn files_that_look_alike_or_like_a_wall_are_kept_all_the_same() {
 }
 
 #[test]
+fn a_file_older_than_time_itself_is_kept_without_its_date() {
+    let tree = Tree::new(&[("old.txt", "old")]);
+    let file = std::fs::File::options().write(true).open(tree.path("old.txt")).expect("a file");
+    let before = std::time::SystemTime::UNIX_EPOCH - std::time::Duration::from_secs(1_000_000);
+    file.set_modified(before).expect("a time");
+    crawl(tree.plan(""));
+    assert!(fetched(&Kept::of(&tree.dir())).contains(&tree.url("old.txt")));
+}
+
+#[test]
 fn no_page_of_the_web_leads_to_a_file_even_of_a_seed() {
     let tree = small();
     let world = World::new(WebPlan { hosts: 1, pages_per_host: 3, ..WebPlan::default() });

@@ -28,10 +28,12 @@ impl Jar {
             return Ok(None);
         }
         let cookies = Cookies::new(limits);
-        let files: Vec<PathBuf> =
-            plan.cookie_jar.iter().cloned().chain([state.join("cookies.txt")]).collect();
+        // The user's own file is the last word: it may have been changed since.
+        let own = std::iter::once(state.join("cookies.txt"));
+        let files: Vec<PathBuf> = own.chain(plan.cookie_jar.clone()).collect();
         for path in files.iter().filter(|path| path.exists()) {
-            cookies.load(&std::fs::read_to_string(path).map_err(Error::io(path))?);
+            let bytes = std::fs::read(path).map_err(Error::io(path))?;
+            cookies.load(&String::from_utf8_lossy(&bytes));
         }
         Ok(Some(Self { cookies: Arc::new(cookies), files }))
     }

@@ -6,8 +6,7 @@
 //! what everybody sees. A host that sends us back to its login page has ended the session; then it is done
 //! again, a few times.
 //!
-//! - LOGIN-1: what is filled in goes to the host of the login page, and never unencrypted where that page
-//!   was encrypted.
+//! - LOGIN-1: what is filled in goes to the origin of the login page alone, or to the same host by https.
 //! - LOGIN-2: nothing of a login is archived.
 //!
 //! robots.txt is not asked about these few URLs: a person named them.
@@ -184,7 +183,7 @@ impl Logins {
                 "the form is sent by GET, which would put what is filled in into a URL".into()
             );
         }
-        let target = same_host(&form.action, asked)?;
+        let target = same_place(&form.action, asked)?;
         let body = filled(form, &plan.fields)?;
         Ok(Stand::FilledIn(target, body))
     }
@@ -199,7 +198,7 @@ impl Logins {
     ) -> Result<Stand, String> {
         let location = fetched.header("location").filter(|_| (300..400).contains(&fetched.status));
         if let Some(location) = location {
-            return match same_host(location, asked) {
+            return match same_place(location, asked) {
                 Ok(target) if hops < HOPS_MAX => Ok(Stand::Sent(target, hops + 1)),
                 Ok(_) => Err(format!("more than {HOPS_MAX} redirects behind the form")),
                 // The way on leads elsewhere. What matters is whether we are in.
@@ -266,17 +265,18 @@ fn pick<'f>(forms: &'f [Form], name: Option<&str>) -> Result<&'f Form, String> {
 }
 
 /// LOGIN-1.
-fn same_host(link: &str, page: &CrawlUrl) -> Result<CrawlUrl, String> {
+fn same_place(link: &str, page: &CrawlUrl) -> Result<CrawlUrl, String> {
     let target = resolve(link, Some(&page.to_url()), None).ok();
     let target = target.and_then(|target| canonicalise(target, &UrlRules::default()).ok());
     let target = target.ok_or_else(|| format!("`{link}` is no URL that can be asked for"))?;
-    if target.host() != page.host() {
-        return Err(format!("it leads to another host, {}", target.host()));
+    // From http to https, each on its own port, is the same place.
+    let ports = |url: &CrawlUrl| (url.scheme() == "https", url.port());
+    let upgraded =
+        target.host() == page.host() && (ports(page), ports(&target)) == ((false, 80), (true, 443));
+    match target.origin() == page.origin() || upgraded {
+        true => Ok(target),
+        false => Err(format!("it leads to another place, {}", target.origin())),
     }
-    if page.scheme() == "https" && target.scheme() != "https" {
-        return Err("it leads from https to http".to_owned());
-    }
-    Ok(target)
 }
 
 /// The form as it is sent.
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filled_in_goes_to_the_same_host_alone() {
+    fn what_is_filled_in_goes_to_the_same_place_alone() {
         #[rustfmt::skip]
         let rows = [
             ("https://h/login", "/in", Some("https://h/in")),
@@ -325,10 +325,13 @@ mod tests {
             ("https://h/login", "http://h/in", None),
             ("http://h/login", "https://h/in", Some("https://h/in")),
             ("https://h/login", "https://evil/in", None),
+            ("https://h/login", "https://h:8443/in", None),
+            ("http://h:8080/login", "https://h/in", None),
+            ("http://h:8080/login", "/in", Some("http://h:8080/in")),
             ("https://h/login", "javascript:x()", None),
         ];
         for (page, link, expected) in rows {
-            let found = same_host(link, &url(page)).ok();
+            let found = same_place(link, &url(page)).ok();
             assert_eq!(found.as_ref().map(CrawlUrl::as_str), expected, "{page} {link}");
         }
     }

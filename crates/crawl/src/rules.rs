@@ -59,9 +59,8 @@ struct Source {
 /// filters there are.
 fn selection_of(plan: &Plan) -> Selection {
     let mut selection = plan.selection.clone();
-    let knows_actions = |filter: &FilterSpec| matches!(filter, FilterSpec::KnownPaths { lists, .. } if lists.contains(&KnownList::Actions));
-    if !plan.logins.is_empty() && !selection.filters.iter().any(knows_actions) {
-        let lists = vec![KnownList::Actions];
+    if !plan.logins.is_empty() {
+        let lists = vec![KnownList::Actions, KnownList::AnyActions];
         selection.filters.push(FilterSpec::KnownPaths { lists, extra: Vec::new() });
     }
     selection

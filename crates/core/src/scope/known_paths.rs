@@ -24,6 +24,9 @@ pub enum KnownList {
     Sessions,
     /// Links that change something: log out, delete, vote, put into a cart.
     Actions,
+    /// Whatever could change something, by any word of the URL. For crawls behind a login, where a mistake
+    /// is somebody's loss: pages that are only about such words are left out, too.
+    AnyActions,
     /// Editing, comparing and exporting in a wiki.
     WikiViews,
     /// One page per day, week or month of a calendar.
@@ -31,7 +34,7 @@ pub enum KnownList {
 }
 
 impl KnownList {
-    /// Every list.
+    /// Every list that is used by itself.
     pub const ALL: [Self; 5] =
         [Self::DirectoryIndex, Self::Sessions, Self::Actions, Self::WikiViews, Self::Calendars];
 
@@ -41,6 +44,7 @@ impl KnownList {
             Self::DirectoryIndex => "directory-index",
             Self::Sessions => "sessions",
             Self::Actions => "actions",
+            Self::AnyActions => "any-actions",
             Self::WikiViews => "wiki-views",
             Self::Calendars => "calendars",
         }
@@ -52,6 +56,7 @@ impl KnownList {
             Self::DirectoryIndex => "another order of a directory listing",
             Self::Sessions => "a visitor's session in the path",
             Self::Actions => "a link that changes something",
+            Self::AnyActions => "a link that may change something, behind a login",
             Self::WikiViews => "an editing or history view of a wiki",
             Self::Calendars => "a date view of a calendar",
         }
@@ -62,6 +67,7 @@ impl KnownList {
             Self::DirectoryIndex => DIRECTORY_INDEX,
             Self::Sessions => SESSIONS,
             Self::Actions => ACTIONS,
+            Self::AnyActions => ANY_ACTIONS,
             Self::WikiViews => WIKI_VIEWS,
             Self::Calendars => CALENDARS,
         }
@@ -94,6 +100,15 @@ const ACTIONS: &[&str] = &[
     r"(?i)[?&](?:action|act|do|op|cmd|task|mode)=(?:log|sign)[-_]?(?:out|off)(?:&|$)",
     r"(?i)[?&](?:action|act|do|op|cmd|task)=(?:delete|del|remove|destroy|vote|unsubscribe|add[-_]?to[-_]?cart)(?:&|$)",
     r"(?i)[?&](?:logout|signout|delete|unsubscribe)(?:=[^&]*)?(?:&|$)",
+];
+
+/// Words of paths, parameters and their values, between whatever is no letter.
+const ANY_ACTIONS: &[&str] = &[
+    r"(?i)(?:log|sign)[-_.]?(?:out|off)|abmelden|ausloggen|d(?:e|%c3%a9)connexion|cerrar[-_]?sesion",
+    r"(?i)(?:^|[^a-z])(?:delete|del|remove|rm|destroy|trash|erase|purge|wipe|drop|discard|l(?:oe|%c3%b6)schen)(?:$|[^a-z])",
+    r"(?i)(?:^|[^a-z])(?:up|down|un)?(?:vote|like|follow|subscribe|star|watch|mute|block|flag|pin)(?:$|[^a-z])",
+    r"(?i)(?:^|[^a-z])(?:dislike|report|ban|approve|reject|accept|decline|confirm|cancel|revoke|reset|disable|enable|deactivate|activate|(?:un)?publish|(?:un)?archive|restore|merge|close|reopen|move|rename|send|submit|save|update|buy|purchase|checkout|order|pay|add[-_]?to[-_]?[a-z]+)(?:$|[^a-z])",
+    r"(?i)(?:delete|remove|trash|destroy|vote)[-_]?(?:post|item|id|user|comment|entry|page|file|all)",
 ];
 
 /// MediaWiki, DokuWiki, MoinMoin. `history`, `info` and `raw` alone could be anything, so they need
@@ -197,6 +212,31 @@ mod tests {
         assert_rejects(&own, link("http://h/posts/7/delete"), "known-paths: ");
         assert_passes(&own, link("file:///srv/posts/7/delete"));
         assert_rejects(&own, link("file:///srv/tmp/a"), "known-paths: matches");
+    }
+
+    #[test]
+    fn behind_a_login_every_word_counts_that_could_change_something() {
+        let strict = KnownPaths::new(&[KnownList::AnyActions], &[], 1 << 20).unwrap();
+        #[rustfmt::skip]
+        let rejected = [
+            "/posts/my-slug/delete", "/posts/1f2e3d4c-0000-4000-8000-000000000000/delete", "/delete/my-slug",
+            "/users/bob/delete/", "/posts/12/destroy.json", "/session/destroy", "/x?action=delete_post&id=3",
+            "/admin/post.php?post=1&action=trash", "/a?delete_id=5", "/posts/abc/upvote", "/vote/up/123",
+            "/comments/12/like", "/logout.html", "/logout.action", "/logout/confirm", "/sign-out/all",
+            "/?page=logout", "/abmelden", "/deconnexion", "/d%C3%A9connexion", "/cart/checkout",
+        ];
+        for path in rejected {
+            assert_rejects(
+                &strict,
+                link(&format!("http://h{path}")),
+                "known-paths: a link that may change",
+            );
+        }
+        for path in
+            ["/", "/posts/7", "/blog/orderly-closets", "/likely", "/about?page=2", "/removal-vans"]
+        {
+            assert_passes(&strict, link(&format!("http://h{path}")));
+        }
     }
 
     #[test]

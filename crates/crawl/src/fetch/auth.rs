@@ -44,7 +44,8 @@ impl Challenge {
     pub fn of(headers: &HeaderMap) -> Option<Self> {
         let texts =
             headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
-        let all: Vec<Self> = texts.filter_map(Self::read).collect();
+        let all: Vec<Self> =
+            texts.flat_map(challenges).filter_map(|text| Self::read(&text)).collect();
         let rank = |challenge: &&Self| match challenge {
             Self::Digest(digest) if digest.algorithm == Algorithm::Sha256 => 2,
             Self::Digest(_) => 1,
@@ -54,7 +55,6 @@ impl Challenge {
     }
 
     fn read(text: &str) -> Option<Self> {
-        let text = text.get(..CHALLENGE_BYTES_MAX).unwrap_or(text).trim();
         let (scheme, rest) = text.split_once(' ').unwrap_or((text, ""));
         if scheme.eq_ignore_ascii_case("basic") {
             return Some(Self::Basic);
@@ -155,6 +155,41 @@ impl Digest {
     }
 }
 
+/// The challenges of one field: a comma may part them, or their parameters.
+fn challenges(text: &str) -> Vec<String> {
+    let text = text.get(..CHALLENGE_BYTES_MAX).unwrap_or(text);
+    let mut found: Vec<String> = Vec::new();
+    for part in parts(text) {
+        let part = part.trim();
+        let first = part.split_ascii_whitespace().next().unwrap_or_default();
+        match found.last_mut().filter(|_| first.contains('=') || first.is_empty()) {
+            Some(open) => *open = format!("{open}, {part}"),
+            None => found.push(part.to_owned()),
+        }
+    }
+    found
+}
+
+/// What stands between commas, those in quotes aside.
+fn parts(text: &str) -> Vec<&str> {
+    let (mut found, mut begin) = (Vec::new(), 0);
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_quoted => is_escaped = true,
+            b'"' => is_quoted = !is_quoted,
+            b',' if !is_quoted => {
+                found.push(&text[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&text[begin..]);
+    found
+}
+
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
@@ -222,6 +257,9 @@ mod tests {
         let Some(Challenge::Digest(digest)) = challenge(&["Basic realm=x", md5]) else { panic!() };
         assert_eq!(digest.opaque.as_deref(), Some("o\"p"));
         assert_eq!(challenge(&["Basic realm=x"]), Some(Challenge::Basic));
+        let joined = format!("Negotiate, Basic realm=\"b, c\", {md5}");
+        assert!(matches!(challenge(&[&joined]), Some(Challenge::Digest(_))), "{joined}");
+        assert_eq!(challenge(&["Negotiate, Basic realm=\"b\""]), Some(Challenge::Basic));
         for unknown in
             ["Negotiate", r#"Digest realm="r", nonce="n", algorithm=X"#, "Digest", "", "=,"]
         {

@@ -23,6 +23,9 @@ use url::Url;
 use super::connection::bytes;
 use super::guard::bare;
 
+/// The end of the year 9999, the last that a date can name.
+const FOR_EVER_S: u64 = 253_402_300_799;
+
 const HEADER: &str =
     "# Netscape HTTP Cookie File\n# Kept by larm. Whoever has this file is who you are.\n\n";
 
@@ -83,8 +86,14 @@ impl Cookies {
         if set.is_empty() {
             return;
         }
-        let url = (url.site().to_owned(), url.to_url());
-        set.into_iter().take(self.site_cookies_max).for_each(|text| self.set(&url.0, &url.1, text));
+        let (site, from) = (url.site().to_owned(), url.to_url());
+        for text in set.into_iter().take(self.site_cookies_max) {
+            // What came encrypted does not leave otherwise, though its server forgot to say so.
+            match url.scheme() {
+                "https" => self.set(&site, &from, &format!("{text}; Secure")),
+                _ => self.set(&site, &from, text),
+            }
+        }
     }
 
     /// Whether a site has set this one, for whichever of its hosts and paths.
@@ -198,7 +207,8 @@ fn line_of(cookie: &cookie_store::Cookie<'_>) -> String {
 
 /// A line as a URL that it could have come from, and the text of a `Set-Cookie`.
 fn read_line(line: &str) -> Option<(CrawlUrl, String)> {
-    let line = line.strip_prefix("#HttpOnly_").unwrap_or(line);
+    let hidden = line.strip_prefix("#HttpOnly_");
+    let line = hidden.unwrap_or(line);
     if line.starts_with('#') || line.trim().is_empty() {
         return None;
     }
@@ -216,9 +226,13 @@ fn read_line(line: &str) -> Option<(CrawlUrl, String)> {
     if secure == "TRUE" {
         cookie.push_str("; Secure");
     }
+    if hidden.is_some() {
+        cookie.push_str("; HttpOnly");
+    }
     if expires > 0 {
-        let at = std::time::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(expires))?;
-        let _ = write!(cookie, "; Expires={}", httpdate::fmt_http_date(at));
+        let at = std::time::Duration::from_secs(expires.min(FOR_EVER_S));
+        let at = httpdate::fmt_http_date(std::time::UNIX_EPOCH + at);
+        let _ = write!(cookie, "; Expires={at}");
     }
     Some((url, cookie))
 }
@@ -254,7 +268,7 @@ mod tests {
         #[rustfmt::skip]
         let rows = [
             ("https://www.a.co.uk/x/y", Some("host=1; all=2; s=3")),
-            ("http://www.a.co.uk/x/y", Some("host=1; all=2")),
+            ("http://www.a.co.uk/x/y", None),
             ("https://a.co.uk/", Some("all=2")),
             ("https://c.co.uk/", None),
             ("http://b.co.uk/", Some("b=6")),
@@ -327,7 +341,9 @@ mod tests {
         let curl = "#HttpOnly_.example.org\tTRUE\t/\tFALSE\t0\tid\t7";
         let (url, cookie) = read_line(curl).unwrap();
         assert_eq!(url.as_str(), "http://example.org/");
-        assert_eq!(cookie, "id=7; Path=/; Domain=example.org");
+        assert_eq!(cookie, "id=7; Path=/; Domain=example.org; HttpOnly");
+        let (_, late) = read_line("h\tFALSE\t/\tFALSE\t300000000000\ta\tb").unwrap();
+        assert!(late.contains("9999"), "{late}");
         for none in ["", "# a comment", "a\tb\tc", "h\tTRUE\t/\tFALSE\tsoon\ta\tb"] {
             assert_eq!(read_line(none), None, "{none}");
         }

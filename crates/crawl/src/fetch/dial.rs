@@ -63,6 +63,12 @@ impl<'a> Target<'a> {
         self.tls_name.is_none() && self.proxy.is_some_and(Proxy::reads_requests)
     }
 
+    /// What an answer means that a proxy gave itself.
+    pub fn refusal_of_proxy(&self, status: http::StatusCode) -> Option<Failure> {
+        let proxy = self.proxy.filter(|_| self.is_read_by_proxy())?;
+        (status == http::StatusCode::PROXY_AUTHENTICATION_REQUIRED).then(|| proxy.wants_a_user())
+    }
+
     fn tunnel(&self) -> Tunnel<'_> {
         Tunnel { host: &self.host, peer: self.peer }
     }

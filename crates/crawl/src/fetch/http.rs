@@ -116,20 +116,25 @@ struct Secrets {
     fields: Vec<HeaderName>,
     has_form: bool,
     is_answer: bool,
+    /// What a server sets may be what a login makes valid later.
+    keeps_cookies: bool,
 }
 
 impl Secrets {
-    fn of(outgoing: &Outgoing, permit: &Permit) -> Self {
-        let fields = outgoing.secrets.clone();
-        Self { fields, has_form: permit.form().is_some(), is_answer: outgoing.is_answer() }
+    fn of(outgoing: &Outgoing, permit: &Permit, keeps_cookies: bool) -> Self {
+        let (fields, is_answer) = (outgoing.secrets.clone(), outgoing.is_answer());
+        Self { fields, has_form: permit.form().is_some(), is_answer, keeps_cookies }
     }
 
     /// A request without secrets is kept as it is.
     fn blot(&self, tape: &mut Tape, head_bytes: usize) {
-        if self.fields.is_empty() && !self.has_form {
+        let has_secrets = !self.fields.is_empty() || self.has_form;
+        if has_secrets {
+            tape.request = redacted(&tape.request, &self.fields, self.has_form);
+        }
+        if !has_secrets && !self.keeps_cookies {
             return;
         }
-        tape.request = redacted(&tape.request, &self.fields, self.has_form);
         blot_cookies(&mut tape.response[..head_bytes]);
     }
 }
@@ -227,8 +232,11 @@ impl HttpFetch {
         turn: &mut Turn<'_>,
     ) -> Result<Fetched, Unanswered> {
         let outgoing = self.requests.request(turn.permit, &turn.target, connection.protocol())?;
-        let secrets = Secrets::of(&outgoing, turn.permit);
+        let secrets = Secrets::of(&outgoing, turn.permit, self.requests.keeps_cookies());
         let response = self.ask(&mut connection, outgoing.request, turn).await?;
+        if let Some(failure) = turn.target.refusal_of_proxy(response.status()) {
+            return Err(failure.into());
+        }
         let head_bytes = match connection.protocol() {
             Protocol::Http2 => put_head(&mut connection.tape.lock(), &response, self.clock.now()),
             _ => cut_head(&mut connection.tape.lock())?,

@@ -76,10 +76,17 @@ impl ProxyPlan {
         (!direct).then_some(proxy)
     }
 
-    /// Whether a proxy looks up this host, on whichever scheme it is asked for.
+    /// Whether a proxy looks up this host on this port, whichever scheme it is asked for by. Where one
+    /// scheme goes directly, the name is looked up here.
     pub fn hides(&self, host: &str, port: u16) -> bool {
-        let routes = ["http", "https"].map(|scheme| self.route_of(scheme, host, port));
-        routes.into_iter().flatten().any(Proxy::looks_up_names)
+        let schemes: &[&str] = match port {
+            80 => &["http"],
+            443 => &["https"],
+            _ => &["http", "https"],
+        };
+        let hidden =
+            |scheme: &&str| self.route_of(scheme, host, port).is_some_and(Proxy::looks_up_names);
+        schemes.iter().all(hidden)
     }
 }
 
@@ -260,10 +267,7 @@ impl Proxy {
         let status = read_status(stream).await.map_err(|error| broken(&error))?;
         match status {
             200..=299 => Ok(()),
-            407 => Err(Failure::new(
-                FailureClass::Proxy,
-                format!("{self} wants another user or password (407)"),
-            )),
+            407 => Err(self.wants_a_user()),
             502..=504 => Err(Failure::new(
                 FailureClass::Unroutable,
                 format!("{self} cannot reach the host ({status})"),
@@ -273,6 +277,12 @@ impl Proxy {
                 format!("{self} does not connect us to {to} ({status})"),
             )),
         }
+    }
+
+    /// It does not know who asks.
+    pub(super) fn wants_a_user(&self) -> Failure {
+        let detail = format!("{self} wants another user or password (407)");
+        Failure::new(FailureClass::Proxy, detail)
     }
 
     fn at_fault(&self, failure: &Failure) -> Failure {
@@ -414,6 +424,18 @@ mod tests {
             assert_eq!(plan.route(&url(text)).is_some(), expected, "{text}");
         }
         assert!(ProxyPlan { bypass: Bypass::list("*"), ..plan }.route(&url("http://a/")).is_none());
+    }
+
+    #[test]
+    fn a_name_is_looked_up_here_if_a_scheme_goes_around_the_proxy() {
+        let http: Option<Proxy> = Some("http://p:1".parse().unwrap());
+        let plan = ProxyPlan { http, ..ProxyPlan::default() };
+        let rows = [(80, true), (443, false), (8080, false)];
+        for (port, expected) in rows {
+            assert_eq!(plan.hides("h.example", port), expected, "{port}");
+        }
+        let socks = Some("socks5://p:1".parse().unwrap());
+        assert!(!ProxyPlan { http: socks, ..ProxyPlan::default() }.hides("h.example", 80));
     }
 
     #[test]

@@ -151,6 +151,11 @@ impl Requests {
         })
     }
 
+    /// Whether there is a jar for cookies.
+    pub fn keeps_cookies(&self) -> bool {
+        self.cookies.is_some()
+    }
+
     /// Learns from a response: its cookies, and what it asks for. Whether asking once more can help.
     pub fn hear(&self, url: &CrawlUrl, status: u16, headers: &HeaderMap, was_answer: bool) -> bool {
         if let Some(cookies) = &self.cookies {
@@ -206,8 +211,10 @@ pub(super) fn blot_cookies(head: &mut [u8]) {
         if !line.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME)) {
             continue;
         }
-        let Some(begin) = line.iter().position(|byte| *byte == b'=') else { continue };
-        let value = line[begin + 1..].iter_mut();
+        // Without a name, all of it is value.
+        let end = line.iter().position(|byte| matches!(byte, b';' | b'\r')).unwrap_or(line.len());
+        let name_end = line[..end].iter().position(|byte| *byte == b'=').map(|at| at + 1);
+        let value = line[name_end.unwrap_or(NAME.len() + 1).min(end)..].iter_mut();
         value.take_while(|byte| !matches!(**byte, b';' | b'\r')).for_each(|byte| *byte = b'*');
     }
 }

@@ -19,6 +19,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, LAST_MODIFIED, LOCATION};
@@ -259,10 +260,17 @@ impl Desk {
     }
 }
 
+/// A time as HTTP writes it, if it can: between 1970 and the end of 9999.
+fn http_date(time: SystemTime) -> Option<String> {
+    const LAST_S: u64 = 253_402_300_799;
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    (since.as_secs() <= LAST_S).then(|| httpdate::fmt_http_date(time))
+}
+
 impl Reading {
     fn new(file: File, before: Metadata, kind: Option<&'static str>) -> Self {
         let mut body = Body::new(kind.unwrap_or_default());
-        body.modified = before.modified().ok().map(httpdate::fmt_http_date);
+        body.modified = before.modified().ok().and_then(http_date);
         Self { file, before, is_at_end: false, body }
     }
 
