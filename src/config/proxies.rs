@@ -42,7 +42,13 @@ pub fn from_outside(settings: &Settings) -> Result<Option<String>> {
         return Ok(None);
     }
     let plan = proxies(settings)?;
-    Ok(plan.https.or(plan.http).map(|proxy| proxy.to_string()))
+    Ok(match (plan.http, plan.https) {
+        (Some(http), Some(https)) if http == https => Some(http.to_string()),
+        (Some(http), Some(https)) => Some(format!("{http} for http and {https} for https")),
+        (Some(http), None) => Some(format!("{http} for http")),
+        (None, Some(https)) => Some(format!("{https} for https")),
+        (None, None) => None,
+    })
 }
 
 fn from_environment(name: &str) -> Option<String> {

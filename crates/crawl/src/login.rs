@@ -151,7 +151,9 @@ impl Logins {
         let Outcome::Redirected { to, .. } = outcome else { return false };
         let Some(login) = self.by_host.get(url.host()) else { return false };
         let door = &login.plan.url;
-        let Some(to) = CrawlUrl::from_canonical(to) else { return false };
+        // The target is as the server wrote it, where it is no URL.
+        let Ok(to) = resolve(to, Some(&url.to_url()), None) else { return false };
+        let Ok(to) = canonicalise(to, &UrlRules::default()) else { return false };
         if (to.host(), to.path()) != (door.host(), door.path()) || url.path() == door.path() {
             return false;
         }

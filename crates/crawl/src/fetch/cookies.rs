@@ -17,7 +17,7 @@ use cookie_store::{CookieDomain, CookieExpiration, CookieStore};
 use http::HeaderMap;
 use http::header::SET_COOKIE;
 use larm_core::Limits;
-use larm_core::url::CrawlUrl;
+use larm_core::url::{CrawlUrl, UrlRules, canonicalise, resolve};
 use url::Url;
 
 use super::connection::bytes;
@@ -218,7 +218,8 @@ fn read_line(line: &str) -> Option<(CrawlUrl, String)> {
     let (expires, name, value) = (next()?.parse::<u64>().ok()?, next()?, next().unwrap_or(""));
     let host = bare(domain.trim_start_matches('.'));
     let scheme = if secure == "TRUE" { "https" } else { "http" };
-    let url = CrawlUrl::from_canonical(&format!("{scheme}://{host}{path}"))?;
+    let url = resolve(&format!("{scheme}://{host}{path}"), None, None).ok()?;
+    let url = canonicalise(url, &UrlRules::default()).ok()?;
     let mut cookie = format!("{name}={value}; Path={path}");
     if below == "TRUE" {
         let _ = write!(cookie, "; Domain={host}");
@@ -344,7 +345,9 @@ mod tests {
         assert_eq!(cookie, "id=7; Path=/; Domain=example.org; HttpOnly");
         let (_, late) = read_line("h\tFALSE\t/\tFALSE\t300000000000\ta\tb").unwrap();
         assert!(late.contains("9999"), "{late}");
-        for none in ["", "# a comment", "a\tb\tc", "h\tTRUE\t/\tFALSE\tsoon\ta\tb"] {
+        // A host that is none was taken at its word once.
+        let no_host = "/9}:tt:/000000:\t:#t]\ta\t:tt\t0000\t\t";
+        for none in ["", "# a comment", "a\tb\tc", "h\tTRUE\t/\tFALSE\tsoon\ta\tb", no_host] {
             assert_eq!(read_line(none), None, "{none}");
         }
     }
