@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use larm_core::url::CrawlUrl;
+use larm_core::url::{CrawlUrl, UrlRules, canonicalise, resolve};
 use larm_core::{FailureClass, Outcome};
 use larm_crawl::explain::Stand;
 use larm_crawl::store::summary::State;
@@ -188,7 +188,9 @@ impl Report<'_> {
         let Stand::Settled { page } = self.handle.explain(seed).ok()?.stand else { return None };
         match &page.outcome {
             Outcome::Redirected { to, .. } => {
-                let target = CrawlUrl::from_canonical(to)?;
+                // The target is as the server wrote it, where it is no URL.
+                let target = resolve(to, None, None).ok()?;
+                let target = canonicalise(target, &UrlRules::default()).ok()?;
                 let stand = self.handle.explain(&target).ok()?.stand;
                 let Stand::Unknown { rejected_by } = stand else { return None };
                 let reason = rejected_by.map(|reason| format!(" ({reason})")).unwrap_or_default();
