@@ -225,7 +225,7 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sign_key: Option<PathBuf>,
 
-    /// Where the key is published, such as https://bot.example.com: goes with --sign-key
+    /// Where the key is published, the URL of its site: goes with --sign-key
     #[arg(long, value_name = "URL", help_heading = "How to ask")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature_agent: Option<String>,

@@ -4,7 +4,7 @@
 //! ([`canonicalise`]) then removes what cannot matter to a server and what is known not to matter.
 //! [`Base`] does both for the links of a page, and spares those that need neither.
 //! A [`CrawlUrl`] is `http` or `https` and has a host that a name server could know, or it is a file of
-//! this machine ([`file`]). It carries neither fragment nor user info, and stays the same when
+//! this machine ([`mod@file`]). It carries neither fragment nor user info, and stays the same when
 //! canonicalised again (URL-1).
 
 use std::fmt;
