@@ -11,6 +11,7 @@ use encoding_rs::Encoding;
 use url::Url;
 
 use super::charset::Charset;
+use super::marks::Marks;
 use super::prose::Prose;
 use super::sniff::Kind;
 use crate::{Limits, Via};
@@ -37,6 +38,16 @@ pub struct Page {
     pub robots_meta: Vec<(String, String)>,
     /// Readable text: white space collapsed, blocks on lines of their own, no scripts, no styles.
     pub text: String,
+    /// Which parts of it mean more than the rest.
+    pub marks: Marks,
+    /// The language that the text is written in, as an ISO 639-1 code; `None` where it cannot be told.
+    pub language: Option<&'static str>,
+    /// When the page says that it was published, as it says so.
+    pub published: Option<String>,
+    /// When the page says that it was last changed, as it says so.
+    pub modified: Option<String>,
+    /// The page in other languages: language and link, as the page has them.
+    pub alternates: Vec<(String, String)>,
     /// What was cut or odd, each once.
     pub notes: Vec<Note>,
     links: Links,
@@ -54,6 +65,11 @@ impl Page {
             description: None,
             robots_meta: Vec::new(),
             text: String::new(),
+            marks: Marks::default(),
+            language: None,
+            published: None,
+            modified: None,
+            alternates: Vec::new(),
             notes: Vec::new(),
             links: Links::default(),
         }

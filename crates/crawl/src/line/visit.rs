@@ -104,6 +104,12 @@ fn page_facts(fetched: &Fetched, page: Page) -> PageFacts {
         title: page.title.unwrap_or_default(),
         lang: page.lang.unwrap_or_default(),
         text: page.text,
+        marks: page.marks,
+        language: page.language.unwrap_or_default().to_owned(),
+        description: page.description.unwrap_or_default(),
+        published: page.published,
+        modified: page.modified,
+        alternates: page.alternates,
         canonical: page.canonical,
     }
 }

@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use larm_core::digest::Sha1Digest;
+use larm_core::parse::Marks;
 use larm_core::url::CrawlUrl;
 use larm_core::via::Via;
 use larm_core::{Fact, Millis, Outcome, Protocol, Truncated};
@@ -156,6 +157,18 @@ pub struct PageFacts {
     pub content_type: String,
     /// The text.
     pub text: String,
+    /// Which parts of it mean more than the rest.
+    pub marks: Marks,
+    /// The language that the text is written in (ISO 639-1); empty where it cannot be told.
+    pub language: String,
+    /// What the page says of itself.
+    pub description: String,
+    /// When it says that it was published, as it says so.
+    pub published: Option<String>,
+    /// When it says that it was last changed, as it says so.
+    pub modified: Option<String>,
+    /// The page in other languages: language and link, as the page has them.
+    pub alternates: Vec<(String, String)>,
     /// What the page says to robots: meta and header, as written.
     pub robots: String,
     /// The canonical URL that the page names.
