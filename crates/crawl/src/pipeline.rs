@@ -75,7 +75,7 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     if let Some(failure) = line.worth_another_try(&lease, &fetched) {
         return line.try_again(lease, &fetched, failure).await;
     }
-    let read = line.read(&lease, &fetched, &body, said)?;
+    let read = line.read(&lease, &fetched, &body, said).await?;
     let links = line.judge_links(&lease, &fetched, read.page.as_ref())?;
     line.keep(lease, fetched, read, links).await
 }
