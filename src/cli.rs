@@ -66,6 +66,9 @@ pub enum Command {
     /// Print docs/config.md
     #[command(hide = true)]
     ConfigDoc,
+    /// Read one PDF from standard input, for a crawl
+    #[command(hide = true)]
+    ReadPdf,
 }
 
 /// `larm crawl`.

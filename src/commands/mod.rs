@@ -44,6 +44,7 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Completions(args) => manual::completions(args.shell),
         Command::Man => manual::man(),
         Command::ConfigDoc => config_doc::print(),
+        Command::ReadPdf => crate::pdf::serve(),
     }
 }
 
@@ -53,7 +54,7 @@ fn print(text: &str) -> Result<()> {
 }
 
 /// Runs something that waits.
-fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     block_on_threads(None, future)
 }
 

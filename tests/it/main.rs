@@ -7,6 +7,7 @@
 mod access;
 mod archive;
 mod chaos;
+mod content;
 mod coverage;
 mod durability;
 mod explain;

@@ -29,6 +29,7 @@ use crate::jar::Jar;
 use crate::line::{Line, PageHandler, Troubles};
 use crate::login::Logins;
 use crate::network::Network;
+use crate::pdf::PdfReaders;
 use crate::places::{Meter, Places};
 use crate::plan::Plan;
 use crate::robots::RobotsCache;
@@ -263,6 +264,7 @@ impl Assembly {
             robots: if plan.obey_robots { "obey" } else { "ignore" }.to_owned(),
             operator: plan.operator.clone(),
             contact: plan.contact.clone(),
+            accept: plan.selection.accept.clone(),
             limits: plan.limits.clone(),
         });
         let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
@@ -334,6 +336,10 @@ impl Assembly {
             respect: plan.signals.respect,
             soft: SoftHosts::new(&self.limits),
             probe: plan.probe,
+            usual_sitemap: plan.usual_sitemap,
+            pdf: PdfReaders::new(plan.pdf.clone(), self.limits.clone()),
+            accept: plan.selection.accept.clone(),
+            assets: plan.selection.assets,
             limits: self.limits.clone(),
             clock: self.clock,
         }))

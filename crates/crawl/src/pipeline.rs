@@ -76,7 +76,7 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     if let Some(failure) = line.worth_another_try(&lease, &fetched) {
         return line.try_again(lease, &fetched, failure).await;
     }
-    let read = line.read(&lease, &fetched, &body, said)?;
+    let read = line.read(&lease, &fetched, &body, said).await?;
     let links = line.judge_links(&lease, &fetched, read.page.as_ref())?;
     line.keep(lease, fetched, read, links).await
 }
@@ -84,7 +84,7 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
 /// The end of the line alone, for an answer that an archive holds: nobody is asked for anything.
 pub async fn restore(line: &Line, lease: Lease, archived: Archived) -> Result<()> {
     let body = line.decode(&archived.fetched);
-    let read = line.read_archived(&lease, &archived, &body)?;
+    let read = line.read_archived(&lease, &archived, &body).await?;
     let links = line.judge_links(&lease, &archived.fetched, read.page.as_ref())?;
     drop(body);
     line.keep(lease, archived.fetched, read, links).await

@@ -34,6 +34,7 @@ pub fn plan(dir: &Path, limits: Limits) -> Arc<StorePlan> {
         robots: "obey".into(),
         operator: Some("The operator".into()),
         contact: Some("ops@example.org".into()),
+        accept: Vec::new(),
         limits,
     })
 }

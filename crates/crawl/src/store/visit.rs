@@ -183,6 +183,11 @@ impl PageFacts {
     pub fn is_html(&self) -> bool {
         matches!(self.content_type.as_str(), "text/html" | "application/xhtml+xml")
     }
+
+    /// Whether this is a document that a person would read.
+    pub fn is_pdf(&self) -> bool {
+        matches!(self.content_type.as_str(), "application/pdf" | "application/x-pdf")
+    }
 }
 
 /// An earlier visit with the same payload.

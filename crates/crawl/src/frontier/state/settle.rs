@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::frontier::host::host_key;
 use crate::frontier::item::{Item, Place};
 use crate::frontier::queue::Taken;
-use crate::frontier::record::{Adopted, Fate, Learnt, Settled};
+use crate::frontier::record::{Adopted, Fate, Learnt, Settled, is_counted};
 use crate::frontier::row::PageRow;
 use crate::frontier::store::{BlockKey, encode};
 use crate::store::SameAs;
@@ -108,7 +108,7 @@ impl State {
         match &settled.fate {
             Fate::Done(row) => {
                 self.waiting -= 1;
-                let answered = u64::from(item.errand.counts() && row.outcome.answered());
+                let answered = u64::from(is_counted(&item, row, &settled.end));
                 self.totals.answered += answered;
                 let host = self.host(&settled.host)?;
                 host.answered += answered;
