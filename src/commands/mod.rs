@@ -6,10 +6,12 @@ mod crawl;
 mod demo;
 mod doctor;
 mod drive;
+mod graph;
 mod hosts;
 mod inspect;
 mod key;
 mod lines;
+mod links;
 mod lookup;
 mod manual;
 mod rebuild;
@@ -37,6 +39,8 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Why(args) => why::why(&args),
         Command::Cat(args) => cat::cat(&args),
         Command::Rebuild(args) => rebuild::rebuild(&args),
+        Command::Links(args) => links::links(&args),
+        Command::Graph(args) => graph::graph(&args),
         Command::Inspect(what) => inspect::inspect(what),
         Command::Key(what) => key::key(&what),
         Command::Demo(args) => demo::demo(&args),
