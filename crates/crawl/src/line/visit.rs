@@ -67,7 +67,7 @@ impl Line {
             page: None,
             links: LinkFacts::default(),
             same_as: None,
-            facts: Vec::new(),
+            facts: item.is_guess().then(super::no_sitemap).into_iter().collect(),
             notes: Vec::new(),
         }
     }
