@@ -12,11 +12,13 @@ mod key;
 mod lines;
 mod lookup;
 mod manual;
+mod rebuild;
 mod status;
 mod steer;
 mod why;
 
 use std::future::Future;
+use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 
@@ -34,6 +36,7 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Set(args) => steer::set(&args),
         Command::Why(args) => why::why(&args),
         Command::Cat(args) => cat::cat(&args),
+        Command::Rebuild(args) => rebuild::rebuild(&args),
         Command::Inspect(what) => inspect::inspect(what),
         Command::Key(what) => key::key(&what),
         Command::Demo(args) => demo::demo(&args),
@@ -43,6 +46,11 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::ConfigDoc => config_doc::print(),
         Command::ReadPdf => crate::pdf::serve(),
     }
+}
+
+/// Writes to standard output, for whoever asked.
+fn print(text: &str) -> Result<()> {
+    Ok(writeln!(io::stdout().lock(), "{}", text.trim_end())?)
 }
 
 /// Runs something that waits.

@@ -20,6 +20,7 @@ mod larm;
 mod library;
 mod limits;
 mod politeness;
+mod rebuild;
 mod resume;
 mod safety;
 mod secure;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use larm_core::digest::BodyDigest;
-use larm_core::url::CrawlUrl;
+use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{End, Health, HostKey, Pace};
 use larm_core::{Failure, FailureClass, Limits, Millis};
 
@@ -319,6 +319,14 @@ impl Frontier for MemoryFrontier {
         let (accepted, offered, _) = self.sift(candidates);
         accepted.into_iter().for_each(|candidate| self.enqueue(candidate));
         Ok(offered)
+    }
+
+    fn adopt(&mut self, _: Candidate) -> Lease {
+        panic!("nobody adopts here: what that does is tested by rebuilding")
+    }
+
+    fn foresee(&mut self, _: &[Fingerprint]) -> Result<()> {
+        panic!("nobody adopts here: what that does is tested by rebuilding")
     }
 
     fn lease(&mut self, now: Millis) -> Result<Option<Lease>> {

@@ -54,6 +54,23 @@ pub enum Record {
     Worked(u64),
     /// A run began.
     Started(Millis),
+    /// A page that an archive holds already, and that never waited here.
+    Adopted(Box<Adopted>),
+}
+
+/// A page from an archive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Adopted {
+    /// Name of its host.
+    pub host: Box<str>,
+    /// What is kept of it.
+    pub row: PageRow,
+    /// URLs found, those that were new.
+    pub offers: Packs,
+    /// Links found, and how many of them each filter or limit rejected.
+    pub links: u32,
+    /// See `links`.
+    pub rejected: Vec<(String, u32)>,
 }
 
 /// The end of one lease.

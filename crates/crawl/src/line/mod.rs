@@ -37,7 +37,7 @@ use crate::places::Meter;
 use crate::robots::{Answer, Permit, RobotsCache};
 use crate::rules::SharedRules;
 use crate::soft::SoftHosts;
-use crate::store::{Encoders, SameAs, Visit};
+use crate::store::{Encoders, SameAs, Visit, WarcRef};
 use crate::writer::Work;
 
 pub use links::JudgedLinks;
@@ -142,13 +142,23 @@ pub struct Read {
     pub facts: Vec<Fact>,
     /// A question that it raises.
     pub probe: Option<Candidate>,
+    /// Where the archive holds it already, if it was read from there.
+    pub archived: Option<WarcRef>,
+}
+
+/// An answer that an archive holds.
+pub struct Archived {
+    /// The answer.
+    pub fetched: Fetched,
+    /// Where it lies.
+    pub place: WarcRef,
 }
 
 impl Read {
     /// An answer of which nothing was read.
     pub fn unread(outcome: Outcome) -> Self {
         let (facts, digest) = (Vec::new(), Digested::default());
-        Self { outcome, page: None, note: None, digest, facts, probe: None }
+        Self { outcome, page: None, note: None, digest, facts, probe: None, archived: None }
     }
 
     /// Its owner does not want it to be used so: it is not kept, and leads nowhere.
@@ -324,6 +334,25 @@ impl Line {
         self.doubt(lease, fetched, body, &mut read)?;
         self.sort_out(lease, fetched, body, &mut read);
         dismiss_guess(lease, &mut read);
+        Ok(read)
+    }
+
+    /// The same for an answer from an archive. What was found out about it then counts; and a page is no
+    /// copy of itself.
+    pub async fn read_archived(
+        &self,
+        lease: &Lease,
+        archived: &Archived,
+        body: &Decoded<'_>,
+    ) -> Result<Read> {
+        let mut read = self.read(lease, &archived.fetched, body, Signals::default()).await?;
+        let known = &archived.fetched.facts;
+        read.facts.retain(|fact| !known.iter().any(|one| one.name == fact.name));
+        if known.iter().any(|fact| &*fact.name == SOFT_404) {
+            read.page = None;
+        }
+        read.digest.same_as.take_if(|original| original.url == lease.url().as_str());
+        (read.probe, read.archived) = (None, Some(archived.place.clone()));
         Ok(read)
     }
 

@@ -15,7 +15,7 @@ use crate::store::{Exchange, LinkFacts, PageFacts, Timings, Visit, Wire};
 impl Line {
     /// Puts together what the sinks will see.
     pub fn visit(&self, lease: &Lease, fetched: Fetched, read: Read, links: LinkFacts) -> Visit {
-        let Read { outcome, page, note, digest, facts, .. } = read;
+        let Read { outcome, page, note, digest, facts, archived, .. } = read;
         let page_notes = page.iter().flat_map(|page| page.notes.iter()).map(ToString::to_string);
         let cut = fetched.truncated.map(Truncated::note);
         let notes = fetched.notes.iter().copied().chain(cut).chain(note).map(str::to_owned);
@@ -33,6 +33,7 @@ impl Line {
             exchange: outcome.answered().then(|| exchange(fetched, digest.sha1)),
             links,
             same_as: digest.same_as,
+            archived,
             notes,
             ..self.unasked_visit(lease, outcome)
         }
@@ -67,6 +68,7 @@ impl Line {
             page: None,
             links: LinkFacts::default(),
             same_as: None,
+            archived: None,
             facts: item.is_guess().then(super::no_sitemap).into_iter().collect(),
             notes: Vec::new(),
         }

@@ -89,6 +89,7 @@ pub fn visit(url: CrawlUrl, outcome: Outcome, exchange: Option<Exchange>) -> Vis
         page: None,
         links: LinkFacts::default(),
         same_as: None,
+        archived: None,
         facts: Vec::new(),
         notes: Vec::new(),
     }
