@@ -72,7 +72,7 @@ impl Site {
         let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
         command.current_dir(dir.parent().expect("a place"));
         command.args(["crawl", &format!("http://{place}"), "-o"]).arg(dir);
-        command.args(["--delay", "0", "--no-progress", "--scope", "any"]);
+        command.args(["--delay", "0", "--no-progress", "--no-sitemap", "--scope", "any"]);
         for host in ["home.test", "evil.test"] {
             command.arg(format!("--resolve={host}:{}:127.0.0.1", self.port()));
         }
