@@ -11,6 +11,7 @@ mod coverage;
 mod durability;
 mod explain;
 mod files;
+mod graph;
 mod hand;
 mod hostile;
 mod http2_hostile;
