@@ -51,6 +51,8 @@ pub enum Command {
     Links(LinksArgs),
     /// The graph of pages and links: what matters, what hangs together, for other tools
     Graph(GraphArgs),
+    /// Make index, graph, page list and CDXJ anew from the archive, without a request
+    Rebuild(RebuildArgs),
     /// What larm makes of a URL, a robots.txt or a page
     #[command(subcommand)]
     Inspect(Inspect),
@@ -68,6 +70,9 @@ pub enum Command {
     /// Print docs/config.md
     #[command(hide = true)]
     ConfigDoc,
+    /// Read one PDF from standard input, for a crawl
+    #[command(hide = true)]
+    ReadPdf,
 }
 
 /// `larm crawl`.
@@ -217,6 +222,23 @@ pub struct CatForm {
     #[arg(long)]
     pub markdown: bool,
     /// Everything known about it, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `larm rebuild`.
+#[derive(Debug, Args)]
+pub struct RebuildArgs {
+    /// The crawl directory; a new one for archives from elsewhere
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// Archives from elsewhere to bring in: .warc.gz or .warc
+    #[arg(value_name = "WARC")]
+    pub archives: Vec<PathBuf>,
+    /// Make the crawl's state anew, too, from the archive alone
+    #[arg(long)]
+    pub state: bool,
+    /// As JSON
     #[arg(long)]
     pub json: bool,
 }

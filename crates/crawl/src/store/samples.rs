@@ -34,6 +34,7 @@ pub fn plan(dir: &Path, limits: Limits) -> Arc<StorePlan> {
         robots: "obey".into(),
         operator: Some("The operator".into()),
         contact: Some("ops@example.org".into()),
+        accept: Vec::new(),
         limits,
     })
 }
@@ -88,6 +89,7 @@ pub fn visit(url: CrawlUrl, outcome: Outcome, exchange: Option<Exchange>) -> Vis
         page: None,
         links: LinkFacts::default(),
         same_as: None,
+        archived: None,
         facts: Vec::new(),
         notes: Vec::new(),
     }
