@@ -47,12 +47,12 @@ pub enum Command {
     Why(WhyArgs),
     /// Print a page from the archive
     Cat(CatArgs),
-    /// Make index, graph, page list and CDXJ anew from the archive, without a request
-    Rebuild(RebuildArgs),
     /// Who links to a page, and where it leads
     Links(LinksArgs),
     /// The graph of pages and links: what matters, what hangs together, for other tools
     Graph(GraphArgs),
+    /// Make index, graph, page list and CDXJ anew from the archive, without a request
+    Rebuild(RebuildArgs),
     /// What larm makes of a URL, a robots.txt or a page
     #[command(subcommand)]
     Inspect(Inspect),

@@ -92,3 +92,22 @@ fn whole_numbers_are_folded_as_webgraph_does() {
     assert_eq!(numbers.map(fold), [0, 1, 2, 3, 4]);
     assert_eq!(numbers.map(|number| unfold(fold(number))), numbers);
 }
+
+/// What the crate webgraph 0.7 makes of [`some_graph`], without the zeros that fill its last word.
+const THEIRS: &str = "\
+    3725ef9b428922cf1b5742a281299986605f6936a2a9e9e1b47eaf68cda251d4694990bac316f7b3\
+    0517a602c9af975a97a626fd491359bc42a9a94c97e854cc2dabfe1b5cdf428cda2d4ead07a8a83c\
+    673080bd820d32370f285dc6b382058c7e53551c50bb2dd0fa0502353280e50bba4b1e638bba454d\
+    080163b4c3c2eec359c3d42ebc851a51e50bad27468c78a175c4e8d18f0a1764428d28f06100285c\
+    8128d28aa8e0142ebca9a3e808421593280e50b90e963cc7177bba080bb90e5153448c785dfeb382\
+    048316f08518f285dd13a3463c50bbb275683e80ac21f90a31e0b1790208009719bb2c9b21485535\
+    29b2388922651364a25ef9b21c97fd40d9149caf66c9428a85a226a95862c9900305af0c05afbc";
+
+#[test]
+fn the_bits_are_those_that_webgraph_itself_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    write(&some_graph(), &dir.path().join("g"));
+    let ours = std::fs::read(dir.path().join("g.graph")).unwrap();
+    let ours: String = ours.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(ours, THEIRS);
+}
