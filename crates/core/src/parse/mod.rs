@@ -9,6 +9,7 @@ mod bytes;
 mod charset;
 mod css;
 mod html;
+mod language;
 mod markdown;
 mod marks;
 mod mime;
@@ -29,7 +30,7 @@ use crate::Limits;
 
 pub use charset::{Charset, CharsetSource};
 pub use html::{Form, forms};
-pub use markdown::markdown;
+pub use markdown::{Part, markdown};
 pub use marks::{Marks, Span, pieces};
 pub use mime::Mime;
 pub use page::{LinkRef, Note, Page};
@@ -130,6 +131,7 @@ fn text(mut page: Page, source: &str, limits: &Limits) -> Page {
             break;
         }
     }
+    page.language = language::language(prose.as_str(), &[]);
     page.set_text(prose);
     page
 }
