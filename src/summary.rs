@@ -229,7 +229,7 @@ impl Report<'_> {
             Exit::NothingFetched => writeln!(out, "  ask why: larm why {dir} {url}"),
             _ => writeln!(
                 out,
-                "  next: larm status {dir} · larm why {dir} {url} · larm cat {dir} {url}"
+                "  next: larm search {dir} WORDS · larm why {dir} {url} · larm cat {dir} {url}"
             ),
         }
     }

@@ -12,6 +12,7 @@ mod key;
 mod lines;
 mod lookup;
 mod manual;
+mod search;
 mod status;
 mod steer;
 mod why;
@@ -34,6 +35,7 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Set(args) => steer::set(&args),
         Command::Why(args) => why::why(&args),
         Command::Cat(args) => cat::cat(&args),
+        Command::Search(args) => search::search(&args),
         Command::Inspect(what) => inspect::inspect(what),
         Command::Key(what) => key::key(&what),
         Command::Demo(args) => demo::demo(&args),

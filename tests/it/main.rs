@@ -21,6 +21,7 @@ mod limits;
 mod politeness;
 mod resume;
 mod safety;
+mod search;
 mod secure;
 mod seeds;
 mod signals;
