@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::date;
 use crate::language::Lang;
+use crate::words::beginning;
 
 /// Facts that name the page which this one is nearly the same as.
 const NEAR_FACTS: [&str; 2] = ["near-duplicate", "near-duplicate-of"];
@@ -117,7 +118,7 @@ impl<'a> Iterator for Anchors<'a> {
 
 pub(crate) fn push_anchor(bytes: &mut Vec<u8>, anchor: Anchor<'_>) {
     let length = u16::try_from(anchor.text.len()).unwrap_or(u16::MAX);
-    let text = &anchor.text[..anchor.text.floor_char_boundary(length.into())];
+    let text = beginning(anchor.text, length.into());
     bytes.reserve(ANCHOR_HEAD_BYTES + text.len());
     bytes.extend_from_slice(&anchor.target.to_le_bytes());
     bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
@@ -142,7 +143,8 @@ fn change_of(visit: &Visit) -> Option<Change<'_>> {
 fn has_words(page: &PageFacts) -> bool {
     let is_code =
         ["css", "javascript", "ecmascript"].iter().any(|end| page.content_type.ends_with(end));
-    !is_code && !(page.title.is_empty() && page.text.trim().is_empty())
+    let is_empty = page.title.is_empty() && page.text.trim().is_empty();
+    !is_code && !is_empty
 }
 
 /// A page that has not changed since an earlier visit is no copy of itself.
@@ -260,10 +262,12 @@ mod tests {
     #[test]
     fn the_main_part_is_what_is_marked_and_the_rest_is_what_is_not() {
         let text = "menu\nthe story\nfooter";
-        let main = |main| Marks { main, ..Marks::default() };
-        assert_eq!(parts_of(text, &main(vec![5..14])), ("the story".into(), "menu\nfooter".into()));
-        assert_eq!(parts_of(text, &main(vec![])), (text.into(), String::new()));
-        let odd = parts_of(text, &main(vec![0..4, 2..9, 30..40]));
+        let parts =
+            |main: &[Span]| parts_of(text, &Marks { main: main.to_vec(), ..Marks::default() });
+        let story = Span { start: 5, end: 14 };
+        assert_eq!(parts(&[story]), ("the story".into(), "menu\nfooter".into()));
+        assert_eq!(parts(&[]), (text.into(), String::new()));
+        let odd = parts(&[0..4, 2..9, 30..40]);
         assert_eq!(odd.0, "menu\nnu\nthe");
     }
 }

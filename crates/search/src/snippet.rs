@@ -10,7 +10,7 @@ use std::ops::Range;
 use larm_core::Limits;
 
 use crate::language::Lang;
-use crate::words::{Terms, Words};
+use crate::words::{Terms, Words, beginning as cut};
 
 /// Matches that are looked at.
 const MATCHES_MAX: usize = 4_096;
@@ -43,7 +43,7 @@ pub(crate) fn best(
     terms: &HashMap<String, f32>,
     limits: &Limits,
 ) -> Option<(Snippet, f32)> {
-    let scanned = cut(text, limits.snippet_text_bytes_max);
+    let scanned = cut(text, usize::try_from(limits.snippet_text_bytes_max).unwrap_or(usize::MAX));
     let matches = matches_in(scanned, lang, terms);
     let room = usize::try_from(limits.snippet_bytes_max).unwrap_or(usize::MAX);
     let (window, worth) = best_window(&matches, room)?;
@@ -61,10 +61,6 @@ pub(crate) fn beginning(text: &str, limits: &Limits) -> Snippet {
 /// A text on one line, for terminals and lists.
 pub(crate) fn one_line(text: &str) -> String {
     shown(text, 0..text.len(), &[]).text
-}
-
-fn cut(text: &str, bytes_max: u64) -> &str {
-    &text[..text.floor_char_boundary(usize::try_from(bytes_max).unwrap_or(usize::MAX))]
 }
 
 fn matches_in(text: &str, lang: Lang, terms: &HashMap<String, f32>) -> Vec<Match> {
@@ -115,7 +111,7 @@ fn span_around(text: &str, matches: &[Match], room: usize) -> Range<usize> {
         _ => (0, 0),
     };
     let lead = (room / LEAD_SHARE).min(room.saturating_sub(last - first));
-    let from = text.ceil_char_boundary(first.saturating_sub(lead));
+    let from = cut(text, first.saturating_sub(lead)).len();
     let before = &text[from..first];
     let sentence = before
         .rfind(['\n', '.', '!', '?', '。'])
@@ -134,7 +130,7 @@ fn end_within(text: &str, room: usize) -> usize {
     if text.len() <= room {
         return text.len();
     }
-    let end = text.floor_char_boundary(room);
+    let end = cut(text, room).len();
     text[..end].rfind(char::is_whitespace).filter(|at| *at > end / 2).unwrap_or(end)
 }
 

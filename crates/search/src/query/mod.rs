@@ -20,7 +20,7 @@ pub(crate) mod word;
 use larm_core::{Limits, Millis};
 
 use crate::date;
-use crate::words::Words;
+use crate::words::{Words, beginning};
 
 /// A query, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -157,7 +157,7 @@ pub fn parse(text: &str, limits: &Limits) -> Query {
     let bytes_max = usize::try_from(limits.query_bytes_max).unwrap_or(usize::MAX);
     let words_max = usize::try_from(limits.query_words_max).unwrap_or(usize::MAX);
     let straight = text.replace(['“', '”', '„', '«', '»'], "\"");
-    let kept = &straight[..straight.floor_char_boundary(bytes_max)];
+    let kept = beginning(&straight, bytes_max);
     let mut reading = Reading { query: Query::default(), next: None, words_max };
     reading.query.is_cut = kept.len() < straight.len();
     let mut rest = kept;
