@@ -239,7 +239,7 @@ impl Report<'_> {
             }
             _ => writeln!(
                 out,
-                "  next: larm status {dir} · larm why {dir} {url} · larm cat {dir} {url}"
+                "  next: larm search {dir} WORDS · larm why {dir} {url} · larm cat {dir} {url}"
             ),
         }
     }

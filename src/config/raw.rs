@@ -298,6 +298,12 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_links: Option<bool>,
 
+    /// Keep no search index
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "What to keep")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_index: Option<bool>,
+
     /// Write the crawl log's lines there as well; `-` or nothing is standard output
     #[arg(long, num_args = 0..=1, default_missing_value = "-", value_name = "FILE",
         help_heading = "What to keep")]

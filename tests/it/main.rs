@@ -24,6 +24,7 @@ mod politeness;
 mod rebuild;
 mod resume;
 mod safety;
+mod search;
 mod secure;
 mod seeds;
 mod signals;
