@@ -203,6 +203,9 @@ pub struct CatArgs {
     /// What to print instead of the body.
     #[command(flatten)]
     pub form: CatForm,
+    /// With --text or --markdown: all that a reader sees, not only the main part
+    #[arg(long)]
+    pub whole: bool,
 }
 
 /// What `larm cat` prints; the body if nothing is said.
@@ -215,10 +218,10 @@ pub struct CatForm {
     /// The response byte for byte as it came, headers included
     #[arg(long)]
     pub raw: bool,
-    /// The readable text
+    /// The text of its main part, without navigation and frame
     #[arg(long)]
     pub text: bool,
-    /// The page as Markdown
+    /// The same as Markdown
     #[arg(long)]
     pub markdown: bool,
     /// Everything known about it, as JSON

@@ -243,6 +243,7 @@ fn fetch(settings: &Settings, user_agent: String, limits: &Limits) -> Result<Fet
         http2: settings.http2 == Some(true),
         proxies: proxies(settings)?,
         accept: types(&settings.accept)?,
+        assets: settings.assets == Some(true),
         insecure: settings.insecure == Some(true),
         ca_file: settings.ca_file.clone(),
         sign: sign(settings, limits)?,

@@ -201,6 +201,27 @@ fn whoever_asks_for_sound_gets_every_file_of_it_listed_and_nothing_else() {
 }
 
 #[test]
+fn what_pages_embed_is_kept_besides_where_it_was_asked_for() {
+    let web = Hand::serve(|_| {
+        let home = "<img src=/a.png><img src=/b><a href=/c.png>c</a>";
+        vec![
+            (place("/"), with_body("text/html", home)),
+            (place("/a.png"), file("image/png", b"\x89PNG a")),
+            (place("/b"), file("image/png", b"\x89PNG b")),
+            (place("/c.png"), file("image/png", b"\x89PNG c")),
+        ]
+    });
+    let mut plan = web.plan(&place("/"), &[HOST]);
+    plan.selection.accept = vec!["text/html".to_owned()];
+    plan.fetch.accept = plan.selection.accept.clone();
+    (plan.selection.assets, plan.fetch.assets) = (true, true);
+    crawl(plan);
+    let mut archived = Kept::of(&web.dir()).answered();
+    archived.sort();
+    assert_eq!(archived, ["/", "/a.png", "/b"].map(|path| web.url(&place(path))));
+}
+
+#[test]
 fn a_sitemap_is_looked_for_at_its_usual_place_where_none_is_named() {
     let web = Hand::serve(|port| {
         let map = format!("<urlset><url><loc>{}</loc></url></urlset>", at(port, &place("/mapped")));

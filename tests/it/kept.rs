@@ -202,7 +202,8 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn links(dir: &Path) -> Vec<Value> {
+/// The visits of the link log that have links.
+pub fn links(dir: &Path) -> Vec<Value> {
     let mut reader = LogReader::open(&log::path_in(dir)).expect("a link log");
     let (mut visit, mut lines) = (log::Visit::default(), Vec::new());
     while reader.next(&mut visit).expect("a whole visit") {

@@ -157,6 +157,10 @@ limits! {
     page_text_bytes_max = MIB, ceiling 64 * MIB, "the text is cut, with a note", "page.text_truncated";
     #[doc = "Bytes kept of a page's title, and of its description."]
     page_meta_bytes_max = 2 * KIB, ceiling MIB, "they are cut, with a note", "page.meta_truncated";
+    #[doc = "Elements of one page that are looked at for its main part."]
+    page_blocks_max = 50_000, ceiling 1_000_000, "the rest counts as part of what is around it, with a note", "page.marks_truncated";
+    #[doc = "Headings, and emphasised passages, kept of one page; also what it names of itself in other languages."]
+    page_marks_max = 1_000, ceiling 100_000, "the rest is left out, with a note", "page.marks_truncated";
     #[doc = "Open elements that the parser keeps track of."]
     page_nesting_max = 512, ceiling 64 * KIB, "deeper elements count as siblings", "page.nesting_truncated";
     #[doc = "Bytes of a body as sent."]

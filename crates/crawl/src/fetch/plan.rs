@@ -32,6 +32,8 @@ pub struct FetchPlan {
     /// Content types wanted, such as `text/html` or `audio/*`; empty for all. HTML, XML, sitemaps and
     /// robots.txt are read in any case, since they carry links and rules.
     pub accept: Vec<String>,
+    /// Whether what pages embed is wanted besides, whatever its type.
+    pub assets: bool,
     /// Take any TLS certificate. For one's own machines.
     pub insecure: bool,
     /// More authorities to trust, as PEM.
@@ -52,6 +54,7 @@ impl Default for FetchPlan {
             http2: false,
             proxies: ProxyPlan::default(),
             accept: Vec::new(),
+            assets: false,
             insecure: false,
             ca_file: None,
             sign: None,

@@ -32,11 +32,6 @@ impl Item {
     pub fn is_guess(&self) -> bool {
         self.errand == Errand::Sitemap && self.via == Via::Robots && self.parent.is_none()
     }
-
-    /// Whether it is a question of the crawl's own, of which nothing need be told if it comes to nothing.
-    pub fn is_own(&self) -> bool {
-        self.errand.is_own() || self.is_guess()
-    }
 }
 
 /// What a URL is fetched for.

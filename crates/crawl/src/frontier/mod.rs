@@ -48,7 +48,7 @@ pub use item::{Errand, Item, Place};
 pub use keyed::KeyMap;
 pub use lease::{Lease, Turn};
 pub use record::{Fate, Learnt};
-pub use row::{PageRow, RobotsRow, RobotsRules, SIGNALS, SOFT_404, Totals};
+pub use row::{NO_SITEMAP, PageRow, RobotsRow, RobotsRules, SIGNALS, SOFT_404, Totals};
 pub use shared::SharedFrontier;
 pub use status::{FrontierStatus, HostList, HostStatus, Standing, Until};
 

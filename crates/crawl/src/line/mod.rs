@@ -27,7 +27,9 @@ use crate::clock::Clock;
 use crate::error::Result;
 use crate::fetch::{BoxFuture, Decoded, Fetch, Fetched, Guard, Resolve, gunzip};
 use crate::frontier::sieve::Recent;
-use crate::frontier::{Candidate, Errand, Frontier, Lease, SIGNALS, SOFT_404, SharedFrontier};
+use crate::frontier::{
+    Candidate, Errand, Frontier, Lease, NO_SITEMAP, SIGNALS, SOFT_404, SharedFrontier,
+};
 use crate::login::{Door, Logins};
 use crate::network::Network;
 use crate::pdf::PdfReaders;
@@ -429,10 +431,17 @@ fn dismiss_guess(lease: &Lease, read: &mut Read) {
     let is_list =
         |page: &Page| matches!(page.kind, Kind::Sitemap | Kind::SitemapIndex | Kind::Feed);
     let is_there = read.outcome == Outcome::Fetched { status: 200 };
-    if lease.item().is_guess() && !(is_there && read.page.as_ref().is_some_and(is_list)) {
+    let leads_on = is_there && read.page.as_ref().is_some_and(is_list)
+        || matches!(read.outcome, Outcome::Redirected { .. });
+    if lease.item().is_guess() && !leads_on {
         read.page = None;
         read.digest = Digested::default();
+        read.facts.push(no_sitemap());
     }
+}
+
+fn no_sitemap() -> Fact {
+    Fact::new(NO_SITEMAP, "looked for where sitemaps usually are: robots.txt names none")
 }
 
 /// What a server means that answers with an error of its own.

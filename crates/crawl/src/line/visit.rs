@@ -69,7 +69,7 @@ impl Line {
             links: LinkFacts::default(),
             same_as: None,
             archived: None,
-            facts: Vec::new(),
+            facts: item.is_guess().then(super::no_sitemap).into_iter().collect(),
             notes: Vec::new(),
         }
     }

@@ -75,16 +75,6 @@ fn every_kind_of_feed_gives_its_entries_and_what_they_offer() {
                 (Sitemap, "http://h/b/2"),
             ],
         ),
-        (
-            "Media RSS",
-            "<rss><channel><item><link>http://h/1</link><media:group><media:content url='http://h/v.mp4'/>
-             </media:group><media:thumbnail url='http://h/t.jpg'/></item></channel></rss>",
-            &[
-                (Sitemap, "http://h/1"),
-                (Enclosure, "http://h/v.mp4"),
-                (Enclosure, "http://h/t.jpg"),
-            ],
-        ),
     ];
     for (name, body, expected) in rows {
         let page = read("application/xml", body);
@@ -94,6 +84,20 @@ fn every_kind_of_feed_gives_its_entries_and_what_they_offer() {
         assert_eq!(links(&page, "http://h/feeds/feed.xml"), expected, "{name}");
         assert_eq!(page.notes, [], "{name}");
     }
+}
+
+#[test]
+fn what_media_rss_offers_is_an_enclosure() {
+    let body = "<rss><channel><item><link>http://h/1</link><media:group><media:content \
+                url='http://h/v.mp4'/></media:group><media:thumbnail url='http://h/t.jpg'/></item></channel></rss>";
+    let rows = [
+        (Via::Sitemap, "http://h/1"),
+        (Via::Enclosure, "http://h/v.mp4"),
+        (Via::Enclosure, "http://h/t.jpg"),
+    ];
+    let page = read("application/xml", body);
+    let found: Vec<_> = page.links().map(|link| (link.via, link.target)).collect();
+    assert_eq!(found, rows);
 }
 
 #[test]
