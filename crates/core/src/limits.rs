@@ -338,7 +338,7 @@ limits! {
     #[doc = "Memory for sorting while the graph is made."]
     graph_sort_bytes_max = 128 * MIB, ceiling 64 * GIB, "sorted runs go to disk and are merged", "graph.runs";
     #[doc = "Nodes of a graph."]
-    graph_nodes_max = 1_000_000_000, ceiling 4_000_000_000, "the graph is refused, said aloud", "graph.refused";
+    graph_nodes_max = 100_000_000, ceiling 4_000_000_000, "the graph is refused, said aloud", "graph.refused";
     #[doc = "Rounds of a computation that comes closer to its result with each."]
     graph_rounds_max = 1_000, ceiling 1_000_000, "it ends as far as it has come, said aloud", "graph.rounds";
     #[doc = "Memory for sorting the index of one WARC file."]

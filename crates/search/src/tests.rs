@@ -126,6 +126,7 @@ fn visit(path: &str, outcome: Outcome) -> Visit {
         page: None,
         links: LinkFacts::default(),
         same_as: None,
+        archived: None,
         facts: Vec::new(),
         notes: Vec::new(),
     }
