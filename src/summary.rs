@@ -26,9 +26,14 @@ pub fn exit_of(summary: &Summary) -> Exit {
     match summary.state {
         State::Limit => Exit::Limit,
         State::Stopped | State::Interrupted | State::Running => Exit::Interrupted,
-        State::Finished if summary.fetched + summary.redirects == 0 => Exit::NothingFetched,
-        State::Finished => Exit::Done,
+        State::Finished if has_something(summary) => Exit::Done,
+        State::Finished => Exit::NothingFetched,
     }
+}
+
+/// Whether anything was had. Pages that say that there is nothing, or nothing for us, are not something.
+fn has_something(summary: &Summary) -> bool {
+    summary.statuses.keys().any(|status| status.starts_with('2'))
 }
 
 /// The text of the summary.
@@ -163,7 +168,10 @@ impl Report<'_> {
         use larm_crawl::frontier::Standing;
         let hosts = self.handle.status(SEEDS_LOOKED_AT).frontier.hosts;
         let given_up = hosts.into_iter().filter_map(|host| match host.standing {
-            Standing::GivenUp { class } => Some(format!("unreachable: {} ({class})", host.host)),
+            Standing::GivenUp { class } => {
+                let why = host.trouble.unwrap_or_else(|| class.to_string());
+                Some(format!("unreachable: {} ({why})", host.host))
+            }
             _ => None,
         });
         given_up.take(HINTS_MAX).collect()
@@ -308,16 +316,27 @@ pub fn hint(class: FailureClass) -> &'static str {
 mod tests {
     use super::*;
 
-    fn summary(state: State, fetched: u64) -> Summary {
-        Summary { state, fetched, ..Summary::default() }
+    fn summary(state: State, statuses: &[u16]) -> Summary {
+        let statuses = statuses.iter().map(|status| (status.to_string(), 1)).collect();
+        Summary { state, statuses, ..Summary::default() }
     }
 
     #[test]
     fn a_crawl_exits_as_it_ended() {
-        assert_eq!(exit_of(&summary(State::Finished, 3)), Exit::Done);
-        assert_eq!(exit_of(&summary(State::Finished, 0)), Exit::NothingFetched);
-        assert_eq!(exit_of(&summary(State::Limit, 3)), Exit::Limit);
-        assert_eq!(exit_of(&summary(State::Stopped, 3)), Exit::Interrupted);
+        #[rustfmt::skip]
+        let rows: [(State, &[u16], Exit); 8] = [
+            (State::Finished, &[200, 404], Exit::Done),
+            (State::Finished, &[301, 206], Exit::Done),
+            (State::Finished, &[], Exit::NothingFetched),
+            (State::Finished, &[404], Exit::NothingFetched),
+            (State::Finished, &[401, 403, 407], Exit::NothingFetched),
+            (State::Finished, &[302], Exit::NothingFetched),
+            (State::Limit, &[404], Exit::Limit),
+            (State::Stopped, &[404], Exit::Interrupted),
+        ];
+        for (state, statuses, expected) in rows {
+            assert_eq!(exit_of(&summary(state, statuses)), expected, "{state:?} {statuses:?}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use larm_crawl::control::{Request, ask};
 use larm_crawl::directory::{self, Directory};
 use larm_crawl::explain::{Explanation, Stand, explain};
 use larm_crawl::frontier::{DiskFrontier, Frontier, HostList, RobotsRules};
+use larm_crawl::reasons::Reasons;
 use larm_crawl::rules::SharedRules;
 use larm_crawl::{Plan, frontier::PageRow};
 
@@ -29,6 +30,7 @@ pub struct Lookup {
 struct Still {
     frontier: DiskFrontier,
     rules: SharedRules,
+    reasons: Reasons,
     clock: Clock,
     _lock: Directory,
 }
@@ -77,7 +79,9 @@ impl Lookup {
     fn explain(&self, url: &CrawlUrl) -> Result<Explanation> {
         match &self.still {
             Some(still) => {
-                Ok(explain(&still.frontier, &still.rules.read(), url, still.clock.now())?)
+                let now = still.clock.now();
+                let found = explain(&still.frontier, &still.rules.read(), url, now)?;
+                Ok(found.with_words(&still.reasons))
             }
             None => self.ask(url),
         }
@@ -93,7 +97,8 @@ impl Lookup {
     /// All hosts of a crawl that does not run, and what they would do if it went on.
     pub fn hosts(&self, hosts_max: usize) -> Result<HostList> {
         let still = self.still.as_ref().context("the crawl has just started; try again")?;
-        Ok(still.frontier.all_hosts(still.clock.now(), hosts_max)?)
+        let hosts = still.frontier.all_hosts(still.clock.now(), hosts_max)?;
+        Ok(still.reasons.tell_all(hosts))
     }
 
     /// What the robots.txt of the URL's origin says about it, where that is known.
@@ -125,7 +130,8 @@ impl Still {
         let opened = DiskFrontier::open(&lock.state(), &limits, plan.pace, clock.now())?;
         let rules = SharedRules::new(plan, Vec::new())?;
         apply_settings(&rules, &opened.settings)?;
-        Ok(Self { frontier: opened.frontier, rules, clock, _lock: lock })
+        let reasons = Reasons::open(&lock.state(), limits.host_reasons_max);
+        Ok(Self { frontier: opened.frontier, rules, reasons, clock, _lock: lock })
     }
 }
 
@@ -148,6 +154,7 @@ fn apply_settings(rules: &SharedRules, settings: &[(String, String)]) -> Result<
 }
 
 fn parse(text: &str, rules: &UrlRules) -> Result<CrawlUrl> {
-    seed(text, rules)
-        .map_err(|error| usage(format!("`{text}` is no URL that larm could fetch: {error}")))
+    seed(text, rules).map_err(|error| {
+        usage(format!("`{}` is no URL that larm could fetch: {error}", secret::told(text)))
+    })
 }

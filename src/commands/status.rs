@@ -70,6 +70,7 @@ struct Own {
     at: Millis,
     phase: Phase,
     offline_since: Option<Millis>,
+    offline_reason: Option<String>,
     in_flight: u64,
     places: u64,
     places_reason: String,
@@ -86,6 +87,7 @@ fn read_status(answer: &Value) -> Result<Status> {
         at: own.at,
         phase: own.phase,
         offline_since: own.offline_since,
+        offline_reason: own.offline_reason,
         in_flight: own.in_flight,
         places: own.places,
         places_reason: own.places_reason,
@@ -205,6 +207,7 @@ mod tests {
             failures: 0,
             address: None,
             alias: None,
+            trouble: None,
             standing,
         };
         let frontier =
@@ -213,6 +216,7 @@ mod tests {
             at: Millis(1),
             phase: Phase::Running,
             offline_since: None,
+            offline_reason: None,
             in_flight: 1,
             places: 8,
             places_reason: "set".to_owned(),

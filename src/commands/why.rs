@@ -41,7 +41,8 @@ pub fn why(args: &WhyArgs) -> Result<Exit> {
     let links = links_to(&args.dir, &found.url)?;
     let text = if args.json {
         let whole = json!({
-            "url": found.url, "stand": found.stand, "robots": robots, "linked_from": links,
+            "url": found.url, "stand": found.stand, "alias": found.alias, "robots": robots,
+            "linked_from": links,
         });
         serde_json::to_string_pretty(&whole)?
     } else {
@@ -67,6 +68,9 @@ fn in_words(dir: &Path, found: &Explanation, robots: Option<&str>, links: &[InLi
             let why = unknown(rejected_by.as_deref(), links);
             line(format!("not part of this crawl: {why}"));
         }
+    }
+    if let Some(alias) = &found.alias {
+        line(format!("its host is an alias of {alias}"));
     }
     if let Some(robots) = robots.filter(|_| !is_denied(&found.stand)) {
         line(format!("robots.txt {robots}"));
@@ -227,6 +231,17 @@ mod tests {
             text: String::new(),
             verdict: verdict.to_owned(),
         }
+    }
+
+    #[test]
+    fn the_alias_of_a_host_is_told() {
+        let found = Explanation {
+            url: "https://www.h.example/".to_owned(),
+            stand: Stand::Unknown { rejected_by: None },
+            alias: Some("edge.example.net".to_owned()),
+        };
+        let text = in_words(Path::new("d"), &found, None, &[]);
+        assert!(text.contains("its host is an alias of edge.example.net"), "{text}");
     }
 
     #[test]

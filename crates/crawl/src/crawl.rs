@@ -26,11 +26,12 @@ use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedF
 use crate::handle::{Handle, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
-use crate::line::{Line, PageHandler, Troubles};
+use crate::line::{Line, PageHandler};
 use crate::login::Logins;
 use crate::network::Network;
 use crate::places::{Meter, Places};
 use crate::plan::Plan;
+use crate::reasons::Reasons;
 use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
 use crate::soft::SoftHosts;
@@ -173,6 +174,7 @@ impl Assembly {
             wake: Arc::new(Notify::new()),
             clock: self.clock,
             network: Arc::new(Network::new(&self.limits, self.clock)),
+            reasons: Reasons::open(&self.directory.state(), self.limits.host_reasons_max),
             paused: AtomicBool::new(false),
             disk_low: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
@@ -266,7 +268,7 @@ impl Assembly {
             ),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve)
                 .behind(plan.fetch.proxies.clone()),
-            troubles: Troubles::new(self.limits.host_reasons_max),
+            troubles: shared.reasons.troubles(),
             resolver: Arc::new(LaneResolver(resolver)),
             fetcher,
             network: shared.network.clone(),
@@ -356,6 +358,7 @@ impl Run {
         // The disk's own words explain more than those of whoever waited for it.
         written.unwrap_or_else(|_| Err(Error::Stopped("the writer panicked".into())))?;
         let ended = ended.unwrap_or_else(|| Err(Error::Stopped("the writer stopped".into())));
+        shared.reasons.save()?;
         let (state, limit) = match ended? {
             Ending::Finished => (State::Finished, None),
             Ending::Limit(name) => (State::Limit, Some(name)),

@@ -197,7 +197,9 @@ impl Engine {
         }
         match (self.offline, network.offline_since()) {
             (None, Some(since)) => {
-                tracing::warn!(%since, "this machine seems to be offline: waiting for the network");
+                let why = network.offline_reason();
+                let why = why.as_deref().unwrap_or("this machine seems to be offline");
+                tracing::warn!(%since, "{why}: waiting for the network");
             }
             (Some(since), None) => tracing::info!(%since, "the network is back; going on"),
             _ => {}
@@ -205,10 +207,12 @@ impl Engine {
         self.offline = network.offline_since();
         match network.gone_since(now) {
             None => Ok(()),
-            Some(since) => Err(Error::Stopped(format!(
-                "this machine has been offline since {since}; everything is kept, \
-                 and `larm resume` goes on"
-            ))),
+            Some(since) => {
+                let why = network.offline_reason();
+                let why =
+                    why.unwrap_or_else(|| format!("this machine has been offline since {since}"));
+                Err(Error::Stopped(format!("{why}; everything is kept, and `larm resume` goes on")))
+            }
         }
     }
 
@@ -318,6 +322,7 @@ impl Engine {
     fn keep_house(&mut self) -> Result<()> {
         let room = self.housekeeper.tick(&self.shared)?;
         self.jar.as_ref().map_or(Ok(()), Jar::save)?;
+        self.shared.reasons.save()?;
         self.shared.disk_low.store(!room, Ordering::Relaxed);
         Ok(())
     }

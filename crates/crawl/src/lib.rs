@@ -35,6 +35,7 @@ mod network;
 pub mod pipeline;
 mod places;
 pub mod plan;
+pub mod reasons;
 mod report;
 pub mod robots;
 pub mod rules;

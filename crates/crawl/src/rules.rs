@@ -59,6 +59,10 @@ struct Source {
 /// filters there are.
 fn selection_of(plan: &Plan) -> Selection {
     let mut selection = plan.selection.clone();
+    // Which ports are not the web's is no matter of taste: a list of one's own has that filter, too.
+    if !selection.filters.contains(&FilterSpec::Ports {}) {
+        selection.filters.insert(0, FilterSpec::Ports {});
+    }
     if !plan.logins.is_empty() {
         let lists = vec![KnownList::Actions, KnownList::AnyActions];
         selection.filters.push(FilterSpec::KnownPaths { lists, extra: Vec::new() });
@@ -193,4 +197,27 @@ fn read_block_file(path: Option<&PathBuf>) -> Result<Vec<String>> {
     let Some(path) = path else { return Ok(Vec::new()) };
     let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
     Ok(text.lines().map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use larm_core::via::Via;
+
+    use super::*;
+
+    #[test]
+    fn a_list_of_filters_without_ports_still_refuses_the_ports_of_other_services() {
+        let url = |text: &str| CrawlUrl::from_canonical(text).unwrap();
+        let mut plan = Plan::new("d", vec![url("http://h/")]);
+        plan.selection.filters = vec![FilterSpec::Length {}];
+        let rules = SharedRules::new(&plan, Vec::new()).unwrap().read();
+        for (text, passes) in [("http://other/", true), ("http://other:25/", false)] {
+            let url = url(text);
+            let subject =
+                Subject { url: &url, depth: 1, via: Via::Anchor, from: None, redirects: 0 };
+            assert_eq!(matches!(rules.judge(&subject), Verdict::Pass), passes, "{text}");
+            let is_safe = matches!(rules.judge_safety(&subject), Verdict::Pass);
+            assert_eq!(is_safe, passes, "{text}");
+        }
+    }
 }

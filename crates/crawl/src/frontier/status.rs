@@ -38,6 +38,10 @@ pub struct HostStatus {
     pub address: Option<IpAddr>,
     /// The name that its name is an alias of.
     pub alias: Option<String>,
+    /// What went wrong last, in words, where it failed and was not heard of since. The frontier itself
+    /// does not know.
+    #[serde(default)]
+    pub trouble: Option<String>,
     /// What it is doing.
     #[serde(flatten)]
     pub standing: Standing,

@@ -59,7 +59,7 @@ pub struct Line {
     /// Which addresses may be reached.
     pub guard: Guard,
     /// What went wrong last, in words.
-    pub troubles: Troubles,
+    pub troubles: Arc<Troubles>,
     /// The way to names.
     pub resolver: Arc<dyn Resolve>,
     /// The way to servers.

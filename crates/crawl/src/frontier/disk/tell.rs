@@ -88,6 +88,7 @@ impl DiskFrontier {
             failures: failures.max().unwrap_or_default().max(host.pace.failures),
             address: host.last_address,
             alias: host.alias.as_deref().map(str::to_owned),
+            trouble: None,
             standing: self.standing(key, host, now),
         }
     }
