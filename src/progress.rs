@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use larm_core::Millis;
+use larm_core::url::file::is_lane;
 use larm_crawl::frontier::{HostStatus, Standing};
 use larm_crawl::{Phase, Status};
 
@@ -134,6 +135,11 @@ pub fn offline(status: &Status) -> String {
 /// What a host is waited for, in words.
 pub fn waiting_for(host: &HostStatus) -> Option<String> {
     let name = &host.host;
+    let is_fetching = matches!(host.standing, Standing::Fetching { .. });
+    // The lanes of files are no hosts to anybody.
+    if is_lane(name) && !is_fetching {
+        return None;
+    }
     Some(match &host.standing {
         Standing::Waiting(wait) => {
             format!("waiting for {name}: {} more ({})", human::time(wait.ms), wait.rule)

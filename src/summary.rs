@@ -25,7 +25,7 @@ const REASONS_MAX: usize = 6;
 pub fn exit_of(summary: &Summary) -> Exit {
     match summary.state {
         State::Limit => Exit::Limit,
-        State::Stopped | State::Interrupted | State::Running => Exit::Interrupted,
+        State::Stopped | State::Running => Exit::Interrupted,
         State::Finished if has_something(summary) => Exit::Done,
         State::Finished => Exit::NothingFetched,
     }
@@ -131,7 +131,7 @@ impl Report<'_> {
     fn whence(&self) -> String {
         match self.config.seeds.all().all(CrawlUrl::is_file) {
             true => "files of this machine".to_owned(),
-            false => human::counted(self.summary.hosts, "host", "hosts"),
+            false => hosts(self.summary),
         }
     }
 
@@ -166,7 +166,7 @@ impl Report<'_> {
     /// Hosts that were given up, as far as they are still in memory.
     fn unreachable(&self) -> Vec<String> {
         use larm_crawl::frontier::Standing;
-        let hosts = self.handle.status(SEEDS_LOOKED_AT).frontier.hosts;
+        let hosts = self.handle.hosts(SEEDS_LOOKED_AT).hosts;
         let given_up = hosts.into_iter().filter_map(|host| match host.standing {
             Standing::GivenUp { class } => {
                 let why = host.trouble.unwrap_or_else(|| class.to_string());
@@ -210,7 +210,9 @@ impl Report<'_> {
             Outcome::Denied { rule } => Some(format!("{seed} is closed by robots.txt: {rule}")),
             Outcome::Failed { detail, .. } => Some(format!("{seed}: {detail}")),
             Outcome::HostUnreachable { class } => {
-                Some(format!("{seed}: the host could not be reached ({class})"))
+                // The first note says what went wrong last.
+                let why = page.notes.first().cloned().unwrap_or_else(|| class.to_string());
+                Some(format!("{seed}: the host could not be reached ({why})"))
             }
             Outcome::Rejected { filter, detail } => Some(format!("{seed}: {filter}: {detail}")),
             Outcome::Fetched { status } if *status >= 400 => {
@@ -240,6 +242,15 @@ impl Report<'_> {
                 "  next: larm status {dir} · larm why {dir} {url} · larm cat {dir} {url}"
             ),
         }
+    }
+}
+
+/// The hosts that answered, of all that were met.
+pub fn hosts(summary: &Summary) -> String {
+    let all = human::counted(summary.hosts, "host", "hosts");
+    match summary.hosts_answered {
+        answered if answered == summary.hosts => all,
+        answered => format!("{} of {all}", human::count(answered)),
     }
 }
 
@@ -282,7 +293,7 @@ pub fn hint(class: FailureClass) -> &'static str {
         FailureClass::Proxy => "the proxy cannot be used; see --proxy and HTTPS_PROXY",
         FailureClass::Login => "the login failed; `larm why` says at what; see [[login]]",
         FailureClass::Tls => {
-            "no trust; --ca-file for an authority of yours, --insecure for a test machine"
+            "no safe connection: expired, for another name, not trusted or not spoken; `larm why` says which"
         }
         FailureClass::FirstByteTimeout => "the server took the request and did not answer in time",
         FailureClass::Reset => "the server closed the connection before it answered",
@@ -337,6 +348,14 @@ mod tests {
         for (state, statuses, expected) in rows {
             assert_eq!(exit_of(&summary(state, statuses)), expected, "{state:?} {statuses:?}");
         }
+    }
+
+    #[test]
+    fn hosts_that_only_refused_are_not_among_those_that_gave_something() {
+        let of = |hosts, hosts_answered| Summary { hosts, hosts_answered, ..Summary::default() };
+        assert_eq!(hosts(&of(1, 1)), "1 host");
+        assert_eq!(hosts(&of(1_005, 3)), "3 of 1,005 hosts");
+        assert_eq!(hosts(&of(2, 0)), "0 of 2 hosts");
     }
 
     #[test]

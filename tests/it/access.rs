@@ -301,6 +301,38 @@ fn behind_a_form_everything_is_seen_and_nothing_is_undone() {
     assert!(why.contains("a link that"), "{why}");
 }
 
+/// The page with the form asks for a password of its own, and the form is to be sent again later.
+#[test]
+fn a_login_page_behind_a_password_and_a_busy_door_are_passed() {
+    let busy = Arc::new(Mutex::new(true));
+    let site = Site::start(move |asked| {
+        let is_known = asked.field("authorization").starts_with("Basic ");
+        match asked.path.as_str() {
+            "/login" if !is_known => {
+                answer("401 Unauthorized", "WWW-Authenticate: Basic realm=x\r\n", "who?")
+            }
+            "/enter" if std::mem::take(&mut *busy.lock().expect("no thread panicked")) => {
+                answer("503 Service Unavailable", "Retry-After: 0\r\n", "later")
+            }
+            _ => members(asked),
+        }
+    });
+    let (_temp, dir) = temp();
+    let file = login_file(&dir, site.port(), "success-cookie = \"session\"\n");
+    let place = format!("home.test:{}/", site.port());
+    let more = ["--config", &file, "--basic-auth", "me:open", "--limit", "host_back_off_ms_max=1"];
+    let output = site.crawl(&place, &dir, &more);
+    assert!(output.status.success(), "{}", said(&output));
+    let steps: Vec<String> = site
+        .asked()
+        .iter()
+        .take(4)
+        .map(|asked| format!("{} {}", asked.method, asked.path))
+        .collect();
+    assert_eq!(steps, ["GET /login", "GET /login", "POST /enter", "POST /enter"]);
+    assert!(everything(&dir).contains("for members: /two"));
+}
+
 #[test]
 fn a_login_that_fails_gives_up_its_host_and_says_why() {
     let site = Site::start(members);

@@ -172,6 +172,27 @@ fn a_symlink_out_is_followed_only_when_asked_and_a_circle_ends() {
 }
 
 #[test]
+fn the_private_files_of_a_crawl_in_the_tree_are_not_read() {
+    let tree = Tree::new(&[
+        ("old.larm/larm.toml", "seeds = []"),
+        ("old.larm/secrets.toml", "bearer = \"sesame\""),
+        ("old.larm/state/format.json", "{}"),
+        ("old.larm/state/cookies.txt", "h\tFALSE\t/\tFALSE\t0\tid\tsesame"),
+        ("project/secrets.toml", "no crawl"),
+        ("project/state/notes.txt", "no crawl"),
+    ]);
+    crawl(tree.plan(""));
+    let kept = Kept::of(&tree.dir());
+    let open = ["old.larm/larm.toml", "project/secrets.toml", "project/state/notes.txt"];
+    assert!(fetched(&kept).is_superset(&tree.urls(&open)), "{:?}", fetched(&kept));
+    for name in ["old.larm/secrets.toml", "old.larm/state/"] {
+        let reason = kept.line(&tree.url(name))["reason"].as_str().expect("a reason").to_owned();
+        assert!(reason.contains("private to the crawl"), "{name}: {reason}");
+    }
+    assert!(!fetched(&kept).iter().any(|url| url.contains("/old.larm/state/")));
+}
+
+#[test]
 fn files_that_look_alike_or_like_a_wall_are_kept_all_the_same() {
     let wall = "<html><head><title>Just a moment...</title></head><body>\
                 <script src=\"/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page/v1\"></script>";
@@ -281,6 +302,10 @@ fn the_program_takes_a_path_and_says_for_what() {
     assert!(words.contains("./tree is taken for file:///"), "{words}");
     let cat = larm(&["cat", "tree.larm", &tree.url("sub/copy.txt")]);
     assert_eq!(cat.stdout, b"notes", "{}", said(&cat));
+    let status = said(&larm(&["status", "tree.larm"]));
+    assert!(!status.contains("host"), "files are on no host: {status}");
+    let hosts = said(&larm(&["status", "tree.larm", "--hosts"]));
+    assert!(hosts.contains("0 hosts") && !hosts.contains("files#"), "{hosts}");
     let why = said(&larm(&["why", "tree.larm", &tree.url("sub/notes.txt")]));
     assert!(why.contains("fetched: 200, text/plain") && why.contains("last-modified"), "{why}");
     let hosts = said(&larm(&["./tree", "-o", "x.larm", "--per-host", "3"]));

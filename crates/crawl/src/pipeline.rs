@@ -105,6 +105,14 @@ async fn log_in(line: &Line, permit: Permit) -> Result<()> {
     {
         return line.give_back(permit.into_lease(), failure).await;
     }
+    if let Ok(fetched) = &answer {
+        if line.answers_challenge(permit.lease(), fetched) {
+            return line.ask_again(permit.into_lease(), fetched).await;
+        }
+        if let Some(failure) = line.asks_for_patience(permit.lease(), fetched) {
+            return line.try_again(permit.into_lease(), fetched, failure).await;
+        }
+    }
     line.settle_login(permit, answer).await
 }
 

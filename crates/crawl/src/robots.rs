@@ -86,6 +86,12 @@ impl Permit {
         let lease = Lease::for_test(url.clone(), address);
         Self { lease, address, url, signals: Signals::default(), form: None }
     }
+
+    /// The same for a host with more addresses.
+    #[cfg(test)]
+    pub(crate) fn with_others(self, others: Vec<std::net::IpAddr>) -> Self {
+        Self { lease: self.lease.with_others(others), ..self }
+    }
 }
 
 /// What robots.txt says to a lease.

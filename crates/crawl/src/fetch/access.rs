@@ -282,10 +282,11 @@ mod tests {
 
     #[test]
     fn fields_that_are_ours_or_none_at_all_are_refused() {
-        for (name, text) in [("Host", "h"), ("a b", "x"), ("X-A", "b\nc"), ("Content-Length", "0")]
-        {
+        for (name, text) in [("Host", "h"), ("X-A", "b\nc"), ("Content-Length", "0")] {
             let error = field(name, text).unwrap_err().to_string();
             assert!(error.contains(name) && !error.contains("b\nc"), "{error}");
         }
+        let error = field("Bearer s3cret", "x").unwrap_err().to_string();
+        assert!(!error.contains("s3cret"), "it may stand in the wrong place: {error}");
     }
 }

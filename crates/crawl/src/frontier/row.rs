@@ -107,8 +107,8 @@ pub struct Totals {
     pub retries: u64,
     /// robots.txt files fetched.
     pub robots: u64,
-    /// Sitemaps read.
-    pub sitemaps: u64,
+    /// Hosts that answered for at least one page.
+    pub hosts_answered: u64,
     /// Hosts asked for a path that cannot be there.
     pub probes: u64,
     /// Pages that are what their host answers to any path.
@@ -119,7 +119,7 @@ pub struct Totals {
     pub bytes: u64,
     /// Pages with the body of another.
     pub duplicates: u64,
-    /// Hosts with at least one URL.
+    /// Hosts with at least one URL; the lanes of files are none.
     pub hosts: u64,
     /// Links found.
     pub links: u64,

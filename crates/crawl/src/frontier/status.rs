@@ -17,7 +17,8 @@ pub struct FrontierStatus {
     pub waiting: u64,
     /// URLs being fetched.
     pub leased: u64,
-    /// Hosts with something waiting, except those on disk of which nothing may be asked now.
+    /// Hosts with something waiting, except those on disk of which nothing may be asked now. The lanes of
+    /// files are no hosts.
     pub hosts_waiting: u64,
     /// Some of them, those that are due first.
     pub hosts: Vec<HostStatus>,

@@ -262,6 +262,14 @@ impl Line {
         self.may_try_again(lease).then(|| Failure::new(class, detail()))
     }
 
+    /// Whether an answer to a step of a login asks to come again later. A server's own errors are for the
+    /// login to judge: it begins anew, with a fresh form.
+    pub fn asks_for_patience(&self, lease: &Lease, fetched: &Fetched) -> Option<Failure> {
+        use FailureClass::{TooManyRequests, Unavailable};
+        let failure = self.worth_another_try(lease, fetched)?;
+        matches!(failure.class, TooManyRequests | Unavailable).then_some(failure)
+    }
+
     /// The body without its content encodings.
     pub fn decode<'a>(&self, fetched: &'a Fetched) -> Decoded<'a> {
         fetched.decoded(&self.limits)

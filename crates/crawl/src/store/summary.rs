@@ -62,6 +62,8 @@ pub struct Summary {
     pub duplicates: u64,
     /// Hosts met.
     pub hosts: u64,
+    /// Those of them that answered for at least one page.
+    pub hosts_answered: u64,
     /// URLs still waiting.
     pub queued: u64,
     /// Archive files.
@@ -83,8 +85,6 @@ pub enum State {
     Stopped,
     /// A limit that was set ended it.
     Limit,
-    /// A signal ended it; it can go on.
-    Interrupted,
 }
 
 impl Summary {
