@@ -122,7 +122,7 @@ impl Report<'_> {
             if parts.is_empty() { None } else { Some(format!("links: {}", parts.join(", "))) };
         let denied = human::counted(summary.denied, "URL", "URLs") + " by robots.txt";
         let denied = (summary.denied > 0).then_some(denied);
-        let reserved = human::counted(summary.reserved, "answer", "answers") + " by their owners";
+        let reserved = human::counted(summary.reserved, "URL", "URLs") + " by their owners";
         let reserved = (summary.reserved > 0).then_some(reserved);
         denied.into_iter().chain(reserved).chain(links).collect::<Vec<_>>().join("; ")
     }

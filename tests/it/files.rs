@@ -313,3 +313,41 @@ fn the_program_takes_a_path_and_says_for_what() {
     let web = said(&larm(&["./tree", "-o", "x.larm", "--scope", "any"]));
     assert!(web.contains("--contact"), "{web}");
 }
+
+/// Whoever may read a crawl may ask it, also on a medium that nobody can write.
+#[cfg(unix)]
+#[test]
+fn a_crawl_that_cannot_be_written_can_be_asked() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let tree = small();
+    crawl(tree.plan(""));
+    fs::write(tree.dir().join("larm.toml"), format!("seeds = [\"{}\"]\n", tree.url(""))).unwrap();
+    let mut all = vec![tree.temp.path().to_owned()];
+    let mut at = 0;
+    while let Some(path) = all.get(at).cloned() {
+        at += 1;
+        let mode = if path.is_dir() { 0o555 } else { 0o444 };
+        all.extend(fs::read_dir(&path).into_iter().flatten().map(|entry| entry.unwrap().path()));
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let larm = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+        command.args(arguments).current_dir(tree.temp.path()).stdin(Stdio::null());
+        if fs::write(tree.dir().join("summary.json"), "").is_ok() {
+            // Who may write everywhere is not asked to: somebody else is.
+            command.uid(65_534).gid(65_534);
+        }
+        command.output().expect("the binary runs")
+    };
+    let url = tree.url("sub/notes.txt");
+    let cat = larm(&["cat", "tree.larm", &url]);
+    assert_eq!(cat.stdout, b"notes", "{}", said(&cat));
+    let why = said(&larm(&["why", "tree.larm", &url]));
+    assert!(why.contains("fetched: 200"), "{why}");
+    let hosts = larm(&["status", "tree.larm", "--hosts"]);
+    assert!(hosts.status.success(), "{}", said(&hosts));
+    for path in all.iter().filter(|path| path.is_dir()) {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}

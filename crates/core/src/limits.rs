@@ -19,7 +19,7 @@ pub struct LimitInfo {
     pub ceiling: u64,
     /// What happens when it is reached.
     pub when_reached: &'static str,
-    /// The counter that tells how often that happened.
+    /// The name by which that is to be counted, once there are metrics.
     pub counter: &'static str,
 }
 

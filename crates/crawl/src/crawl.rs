@@ -23,7 +23,7 @@ use crate::fetch::{
 use crate::files;
 use crate::frontier::sieve::Recent;
 use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedFrontier};
-use crate::handle::{Handle, Shared};
+use crate::handle::{Handle, Idle, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
 use crate::line::{Line, PageHandler};
@@ -179,6 +179,7 @@ impl Assembly {
             disk_low: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             in_flight: AtomicU64::new(0),
+            idle_ms: AtomicU64::new(0),
             rates: Mutex::default(),
             places: Mutex::new(places.standing()),
         });
@@ -326,6 +327,7 @@ impl Assembly {
             pace: plan.pace,
             places,
             offline: None,
+            idle: Idle::default(),
             started: self.clock.now(),
         })
     }

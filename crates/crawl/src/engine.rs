@@ -17,7 +17,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, 
 use crate::change::Change;
 use crate::error::{Error, Result};
 use crate::frontier::{Budgets, Frontier, Lease, Nameless, Turn as LeaseTurn};
-use crate::handle::{Command, Phase, Shared};
+use crate::handle::{Command, Idle, Phase, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
 use crate::line::{Line, Named};
@@ -62,6 +62,7 @@ pub struct Engine {
     pub(crate) places: Places,
     /// Since when our network is known to be down.
     pub(crate) offline: Option<Millis>,
+    pub(crate) idle: Idle,
     pub(crate) started: Millis,
 }
 
@@ -133,6 +134,7 @@ impl Engine {
         let shared = self.shared.clone();
         let now = shared.clock.now();
         let phase = shared.phase();
+        shared.idle_ms.fetch_add(self.idle.note(phase, now), Ordering::Relaxed);
         self.watch_network(tasks, now)?;
         let mut frontier = shared.frontier.hold()?;
         shared.network.know_hosts(frontier.totals().hosts);

@@ -75,8 +75,25 @@ pub(crate) struct Shared {
     pub disk_low: AtomicBool,
     pub stopping: AtomicBool,
     pub in_flight: AtomicU64,
+    /// Time spent idle since the time of work was noted last.
+    pub idle_ms: AtomicU64,
     pub rates: Mutex<Rates>,
     pub places: Mutex<Standing>,
+}
+
+/// Time in which a crawl does nothing on purpose: paused, offline, or waiting for room on the disk.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Idle {
+    since: Option<Millis>,
+}
+
+impl Idle {
+    /// Takes note of the phase at `now`. Gives the time that was spent idle since this was asked last.
+    pub fn note(&mut self, phase: Phase, now: Millis) -> u64 {
+        let is_idle = matches!(phase, Phase::Paused | Phase::DiskLow | Phase::Offline);
+        let since = std::mem::replace(&mut self.since, is_idle.then_some(now));
+        since.map_or(0, |since| now.since(since))
+    }
 }
 
 /// Pages and bytes at two moments, for the rate between them.
@@ -158,6 +175,7 @@ impl Handle {
     /// Stops leasing until [`Handle::resume`]. What is in flight is finished.
     pub fn pause(&self) {
         self.shared.paused.store(true, Ordering::Relaxed);
+        self.shared.wake.notify_one();
     }
 
     /// Goes on after a pause.
@@ -197,6 +215,29 @@ impl Shared {
             Phase::Offline
         } else {
             Phase::Running
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_no_work() {
+        let mut idle = Idle::default();
+        let rows = [
+            (Phase::Running, 0, 0),
+            (Phase::Paused, 1_000, 0),
+            (Phase::Paused, 5_000, 4_000),
+            (Phase::Running, 6_000, 1_000),
+            (Phase::Running, 9_000, 0),
+            (Phase::Offline, 10_000, 0),
+            (Phase::Stopping, 12_000, 2_000),
+            (Phase::Stopping, 13_000, 0),
+        ];
+        for (phase, now, expected) in rows {
+            assert_eq!(idle.note(phase, Millis(now)), expected, "{phase:?} at {now}");
         }
     }
 }

@@ -15,7 +15,7 @@ use larm_core::{Blame, Failure, FailureClass, Outcome};
 
 use crate::error::Result;
 use crate::fetch::Fetched;
-use crate::frontier::{Lease, Turn};
+use crate::frontier::{Lease, SIGNALS, Turn};
 use crate::line::{Entry, Guarded, Line};
 use crate::robots::{Answer, Permit};
 
@@ -43,6 +43,10 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
         Answer::Yes(permit) => permit,
         Answer::No(lease, rule) => {
             return line.settle_unasked(lease, Outcome::Denied { rule }).await;
+        }
+        Answer::Reserved(lease, detail) => {
+            let outcome = Outcome::Rejected { filter: SIGNALS.to_owned(), detail };
+            return line.settle_unasked(lease, outcome).await;
         }
         Answer::Ask(permit) => return run_errand(line, permit).await,
     };

@@ -101,6 +101,8 @@ pub enum Answer {
     Yes(Permit),
     /// No, because of this line.
     No(Lease, String),
+    /// It may be asked for, but its owner reserves a use that is to be respected, by these words.
+    Reserved(Lease, String),
     /// Not known: fetch this robots.txt first.
     Ask(Permit),
 }
@@ -197,7 +199,7 @@ impl RobotsCache {
             let signals = self.signals(&entry, lease.url(), &stored)?;
             return Ok(match signals.reserved(self.plan.respect) {
                 Some((of, words)) if lease.errand().counts() => {
-                    Answer::No(lease, format!("{of} is reserved by {words}"))
+                    Answer::Reserved(lease, format!("{of} is reserved by {words}"))
                 }
                 _ => Answer::Yes(permit(lease, address, signals)),
             });

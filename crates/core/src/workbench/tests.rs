@@ -170,8 +170,8 @@ fn waiting_for_the_address_does_not_cost_a_host_its_place() {
 fn a_hold_is_on_top_of_politeness_and_can_be_let_go() {
     let mut bench = bench(PACE, &[1]);
     fetch(&mut bench, 0, 0);
-    bench.not_before(HostKey(0), Millis(u64::MAX), WaitRule::Paused);
-    assert_eq!((wait_of(&bench, 0).rule, lease(&mut bench, 99_000)), (WaitRule::Paused, None));
+    bench.not_before(HostKey(0), Millis(u64::MAX), WaitRule::Retry);
+    assert_eq!((wait_of(&bench, 0).rule, lease(&mut bench, 99_000)), (WaitRule::Retry, None));
     bench.not_before(HostKey(0), Millis(0), WaitRule::None);
     assert_eq!(
         (wait_of(&bench, 0).until, wait_of(&bench, 0).rule),
@@ -276,7 +276,7 @@ fn an_unused_lease_gives_its_place_in_the_rate_back_unless_another_followed() {
 fn an_earlier_time_than_before_leases_nobody_too_soon() {
     let mut bench = bench(PACE, &[1, 1]);
     fetch(&mut bench, 0, 10_000);
-    bench.not_before(HostKey(1), Millis(10_500), WaitRule::Paused);
+    bench.not_before(HostKey(1), Millis(10_500), WaitRule::Retry);
     assert!(bench.addresses.first(Millis(10_500), &PACE).is_some());
     assert_eq!(lease(&mut bench, 10_499), None);
     assert_eq!(next_due(&bench, 9_000), Some(10_500));

@@ -124,8 +124,7 @@ impl Standing {
             | WaitRule::CrawlDelay
             | WaitRule::SlowResponses
             | WaitRule::AfterRestart
-            | WaitRule::Retry
-            | WaitRule::Paused => Self::Waiting(wait),
+            | WaitRule::Retry => Self::Waiting(wait),
         }
     }
 

@@ -52,7 +52,7 @@ pub struct Summary {
     pub probes: u64,
     /// Pages that are what their host answers to any path.
     pub soft_404: u64,
-    /// Answers not kept, since their owner reserves a use that is to be respected.
+    /// URLs not asked for, or answers not kept, since their owner reserves a use that is to be respected.
     pub reserved: u64,
     /// Milliseconds spent crawling, over all runs.
     pub active_ms: u64,
