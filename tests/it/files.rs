@@ -314,6 +314,23 @@ fn the_program_takes_a_path_and_says_for_what() {
     assert!(web.contains("--contact"), "{web}");
 }
 
+/// To open a pipe is to wait for who writes to it: here nobody ever does, not even at the end.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_tree_holds_nobody_up() {
+    let tree = small();
+    let made = Command::new("mkfifo").arg(tree.path("pipe.html")).status().expect("mkfifo");
+    assert!(made.success());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+    command.args(["./tree", "--no-progress"]).current_dir(tree.temp.path()).stdin(Stdio::null());
+    let output = command.output().expect("the binary runs");
+    assert!(output.status.success(), "{}", said(&output));
+    let kept = Kept::of(&tree.dir());
+    let reason = kept.line(&tree.url("pipe.html"))["reason"].as_str().expect("a reason").to_owned();
+    assert_eq!(reason, "unreadable: not a file but a pipe");
+    assert!(fetched(&kept).contains(&tree.url("sub/notes.txt")));
+}
+
 /// Whoever may read a crawl may ask it, also on a medium that nobody can write.
 #[cfg(unix)]
 #[test]

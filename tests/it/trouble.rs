@@ -213,6 +213,39 @@ impl Fetch for Noting {
     }
 }
 
+/// A machine that has no file left for the first look-ups.
+struct OutOfFiles {
+    refused: Mutex<u32>,
+    names: Rebinding,
+}
+
+impl Resolve for OutOfFiles {
+    fn resolve<'a>(&'a self, host: &'a str, port: u16) -> BoxFuture<'a, Result<Resolved, Failure>> {
+        let mut refused = self.refused.lock().expect("nobody panicked");
+        if let Some(fewer) = refused.checked_sub(1) {
+            *refused = fewer;
+            let failure = Failure::new(FailureClass::NoFiles, "no file left here");
+            return Box::pin(std::future::ready(Err(failure)));
+        }
+        self.names.resolve(host, port)
+    }
+}
+
+#[test]
+fn look_ups_for_which_there_is_no_file_are_held_against_nobody() {
+    let hand = Hand::serve(|_| {
+        vec![("start.test/".to_owned(), page(&["/a"])), ("start.test/a".to_owned(), page(&[]))]
+    });
+    let mut plan = hand.plan("start.test/", &[]);
+    // More refusals than a host that fails would have chances.
+    plan.limits.host_chances_max = 1;
+    let names = Rebinding(Mutex::new(vec![Ipv4Addr::LOCALHOST.into()]));
+    let names = OutOfFiles { refused: Mutex::new(3), names };
+    let summary = run(Crawl::new(plan).resolver(names));
+    let summary = summary.expect("the crawl ends well");
+    assert_eq!((summary.fetched, summary.failed.len()), (2, 0), "{summary:?}");
+}
+
 #[test]
 fn a_name_that_moves_into_this_machine_after_the_check_is_not_followed() {
     let [public, clouds]: [IpAddr; 2] =
