@@ -13,6 +13,7 @@
 mod access;
 mod archive;
 mod chaos;
+mod content;
 mod coverage;
 mod durability;
 mod explain;
@@ -25,6 +26,7 @@ mod larm;
 mod library;
 mod limits;
 mod politeness;
+mod rebuild;
 mod resume;
 mod safety;
 mod secure;
