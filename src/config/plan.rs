@@ -14,7 +14,7 @@ use larm_crawl::{Keep, Plan, Selection, SignalPlan};
 use super::Config;
 use super::proxies::proxies;
 use super::raw::{HostSettings, Settings, Warc};
-use super::secret::{credentials, reveal, reveal_all};
+use super::secret::{credentials, reveal, reveal_all, told};
 use crate::agent::product_token;
 use crate::exit::usage;
 use crate::pdf;
@@ -277,7 +277,7 @@ fn logins(settings: &Settings, config: &Config) -> Result<Vec<LoginPlan>> {
         .iter()
         .map(|login| {
             let url = larm_core::url::seed(&login.url, &rules)
-                .map_err(|error| usage(format!("[[login]] `{}`: {error}", login.url)))?;
+                .map_err(|error| usage(format!("[[login]] `{}`: {error}", told(&login.url))))?;
             if !config.seeds.all().any(|seed| seed.host() == url.host()) {
                 let host = url.host();
                 return Err(usage(format!(
@@ -296,13 +296,16 @@ fn logins(settings: &Settings, config: &Config) -> Result<Vec<LoginPlan>> {
 }
 
 fn headers(texts: &[String]) -> Result<Vec<(String, String)>> {
-    texts.iter().map(|text| header(text)).collect()
+    (1..).zip(texts).map(|(number, text)| header(number, text)).collect()
 }
 
-fn header(text: &str) -> Result<(String, String)> {
+/// What cannot be taken apart may be a token alone: it is told by its number.
+fn header(number: usize, text: &str) -> Result<(String, String)> {
     let parts = text.split_once(':').map(|(name, value)| (name.trim(), value.trim()));
     let named = parts.filter(|(name, _)| !name.is_empty());
-    let wrong = || usage(format!("--header `{text}` is not of the form 'Name: value'"));
+    let wrong = || {
+        usage(format!("--header, number {number}, is not of the form 'Name: value' (not shown)"))
+    };
     let (name, value) = named.ok_or_else(wrong)?;
     Ok((name.to_owned(), reveal(value)?))
 }

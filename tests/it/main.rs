@@ -4,6 +4,12 @@
 //! of them can run at the same time. Nothing sleeps: tests wait for what they are about. No test asks
 //! how long something took at most, since the machine may be busy.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that fails says so, and one that is skipped, too"
+)]
+
 mod access;
 mod archive;
 mod chaos;

@@ -19,7 +19,7 @@ pub struct LimitInfo {
     pub ceiling: u64,
     /// What happens when it is reached.
     pub when_reached: &'static str,
-    /// The counter that tells how often that happened.
+    /// The name by which that is to be counted, once there are metrics.
     pub counter: &'static str,
 }
 
@@ -383,6 +383,8 @@ limits! {
     disk_wait_ms_max = 60 * SECOND_MS, ceiling 30 * 24 * HOUR_MS, "the crawl stops, its state saved", "engine.disk_low";
     #[doc = "Seeds of one crawl."]
     seeds_max = 100_000_000, ceiling 1_000_000_000, "the rest is left out, said aloud", "seeds.truncated";
+    #[doc = "Places taken into the scope beside the seeds: where a seed is redirected to on its own site, and where symbolic links lead."]
+    seeds_adopted_max = 1_000, ceiling 100_000, "what lies there is rejected like any other", "reject.scope";
     #[doc = "Bytes of one line of a seed file."]
     seed_line_bytes_max = 64 * KIB, ceiling MIB, "the line is skipped, with a note", "seeds.skipped";
     #[doc = "Time given to fetches in flight when the crawl is asked to stop."]

@@ -23,15 +23,16 @@ use crate::fetch::{
 use crate::files;
 use crate::frontier::sieve::Recent;
 use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedFrontier};
-use crate::handle::{Handle, Shared};
+use crate::handle::{Handle, Idle, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
-use crate::line::{Line, PageHandler, Troubles};
+use crate::line::{Line, PageHandler};
 use crate::login::Logins;
 use crate::network::Network;
 use crate::pdf::PdfReaders;
 use crate::places::{Meter, Places};
 use crate::plan::Plan;
+use crate::reasons::Reasons;
 use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
 use crate::soft::SoftHosts;
@@ -217,10 +218,12 @@ impl Assembly {
             wake: Arc::new(Notify::new()),
             clock: self.clock,
             network: Arc::new(Network::new(&self.limits, self.clock)),
+            reasons: Reasons::open(&self.directory.state(), self.limits.host_reasons_max),
             paused: AtomicBool::new(false),
             disk_low: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             in_flight: AtomicU64::new(0),
+            idle_ms: AtomicU64::new(0),
             rates: Mutex::default(),
             places: Mutex::new(places.standing()),
         });
@@ -321,7 +324,7 @@ impl Assembly {
             ),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve)
                 .behind(plan.fetch.proxies.clone()),
-            troubles: Troubles::new(self.limits.host_reasons_max),
+            troubles: shared.reasons.troubles(),
             resolver: Arc::new(LaneResolver(resolver)),
             fetcher,
             network: shared.network.clone(),
@@ -383,6 +386,7 @@ impl Assembly {
             pace: plan.pace,
             places,
             offline: None,
+            idle: Idle::default(),
             started: self.clock.now(),
         })
     }
@@ -415,6 +419,7 @@ impl Run {
         // The disk's own words explain more than those of whoever waited for it.
         written.unwrap_or_else(|_| Err(Error::Stopped("the writer panicked".into())))?;
         let ended = ended.unwrap_or_else(|| Err(Error::Stopped("the writer stopped".into())));
+        shared.reasons.save()?;
         let (state, limit) = match ended? {
             Ending::Finished => (State::Finished, None),
             Ending::Limit(name) => (State::Limit, Some(name)),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::frontier::{Frontier, HostStatus, PageRow};
+use crate::reasons::Reasons;
 use crate::rules::Rules;
 
 /// What is known of a URL.
@@ -17,6 +18,19 @@ pub struct Explanation {
     pub url: String,
     /// Where it stands.
     pub stand: Stand,
+    /// The name that its host's name is an alias of, where that is known.
+    #[serde(default)]
+    pub alias: Option<String>,
+}
+
+impl Explanation {
+    /// The same with what went wrong last, in words.
+    pub fn with_words(mut self, reasons: &Reasons) -> Self {
+        if let Stand::Waiting { host } = &mut self.stand {
+            *host = host.take().map(|host| reasons.tell(host));
+        }
+        self
+    }
 }
 
 /// Where a URL stands.
@@ -47,14 +61,16 @@ pub fn explain(
     url: &CrawlUrl,
     now: Millis,
 ) -> Result<Explanation> {
+    let host = || frontier.host_status(url.host(), now);
     let stand = if let Some(page) = frontier.page(url)? {
         Stand::Settled { page: Box::new(page) }
     } else if frontier.knows(url)? {
-        Stand::Waiting { host: frontier.host_status(url.host(), now) }
+        Stand::Waiting { host: host() }
     } else {
         Stand::Unknown { rejected_by: rejection(rules, url) }
     };
-    Ok(Explanation { url: url.to_string(), stand })
+    let alias = host().and_then(|host| host.alias);
+    Ok(Explanation { url: url.to_string(), stand, alias })
 }
 
 fn rejection(rules: &Rules, url: &CrawlUrl) -> Option<String> {

@@ -36,6 +36,7 @@ pub mod pdf;
 pub mod pipeline;
 mod places;
 pub mod plan;
+pub mod reasons;
 pub mod rebuild;
 mod report;
 pub mod robots;

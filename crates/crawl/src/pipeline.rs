@@ -15,7 +15,7 @@ use larm_core::{Blame, Failure, FailureClass, Outcome};
 
 use crate::error::Result;
 use crate::fetch::Fetched;
-use crate::frontier::{Lease, Turn};
+use crate::frontier::{Lease, SIGNALS, Turn};
 use crate::line::{Archived, Entry, Guarded, Line};
 use crate::robots::{Answer, Permit};
 
@@ -44,6 +44,10 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
         Answer::Yes(permit) => permit,
         Answer::No(lease, rule) => {
             return line.settle_unasked(lease, Outcome::Denied { rule }).await;
+        }
+        Answer::Reserved(lease, detail) => {
+            let outcome = Outcome::Rejected { filter: SIGNALS.to_owned(), detail };
+            return line.settle_unasked(lease, outcome).await;
         }
         Answer::Ask(permit) => return run_errand(line, permit).await,
     };
@@ -114,6 +118,14 @@ async fn log_in(line: &Line, permit: Permit) -> Result<()> {
         && is_ours(failure)
     {
         return line.give_back(permit.into_lease(), failure).await;
+    }
+    if let Ok(fetched) = &answer {
+        if line.answers_challenge(permit.lease(), fetched) {
+            return line.ask_again(permit.into_lease(), fetched).await;
+        }
+        if let Some(failure) = line.asks_for_patience(permit.lease(), fetched) {
+            return line.try_again(permit.into_lease(), fetched, failure).await;
+        }
     }
     line.settle_login(permit, answer).await
 }

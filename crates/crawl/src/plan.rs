@@ -204,11 +204,17 @@ impl Plan {
     }
 
     /// Whether a crawl can be started by this plan: patterns, headers, certificates and limits are
-    /// looked at, and nothing is written.
+    /// looked at, and nothing is written. A file that the plan names and that cannot be read is a mistake
+    /// of the plan.
     pub fn check(&self) -> Result<()> {
+        let named = |error| match error {
+            Error::Io { .. } => Error::Plan(error.to_string()),
+            other => other,
+        };
         self.limits.validate().map_err(|error| Error::Plan(error.to_string()))?;
-        SharedRules::new(self, Vec::new())?;
+        SharedRules::new(self, Vec::new()).map_err(named)?;
         Logins::new(&self.logins, None, &self.limits)?;
-        HttpFetch::new(self.fetch.clone(), None, self.limits.clone(), Clock::start()).map(|_| ())
+        let (fetch, limits) = (self.fetch.clone(), self.limits.clone());
+        HttpFetch::new(fetch, None, limits, Clock::start()).map(|_| ()).map_err(named)
     }
 }

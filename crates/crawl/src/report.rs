@@ -30,6 +30,7 @@ pub fn summarise(frontier: &dyn Frontier, seeds: u64, now: Millis) -> Summary {
         bytes: totals.bytes,
         duplicates: totals.duplicates,
         hosts: totals.hosts,
+        hosts_answered: totals.hosts_answered,
         queued: frontier.waiting(),
         ..Summary::default()
     };

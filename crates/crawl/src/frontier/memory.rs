@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use larm_core::digest::BodyDigest;
+use larm_core::url::file::is_lane;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{End, Health, HostKey, Pace};
 use larm_core::{Failure, FailureClass, Limits, Millis};
@@ -242,7 +243,7 @@ impl MemoryFrontier {
         self.next_seq += 1;
         self.totals.known += u64::from(item.errand.counts());
         if !self.hosts.contains_key(candidate.url.host()) {
-            self.totals.hosts += 1;
+            self.totals.hosts += u64::from(!candidate.url.is_file());
         }
         let host = self.hosts.entry(candidate.url.host().to_owned()).or_default();
         host.origin(candidate.url.origin()).items.push((None, item));
@@ -299,6 +300,8 @@ impl MemoryFrontier {
             }
             Fate::Done(row) => {
                 let answered = u64::from(is_counted(&item, &row, &end));
+                let is_first = answered > 0 && host.answered == 0 && !is_lane(name);
+                self.totals.hosts_answered += u64::from(is_first);
                 host.answered += answered;
                 self.totals.answered += answered;
                 self.totals.count(&row);

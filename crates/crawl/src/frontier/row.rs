@@ -116,19 +116,19 @@ pub struct Totals {
     pub retries: u64,
     /// robots.txt files fetched.
     pub robots: u64,
-    /// Sitemaps read.
-    pub sitemaps: u64,
+    /// Hosts that answered for at least one page.
+    pub hosts_answered: u64,
     /// Hosts asked for a path that cannot be there.
     pub probes: u64,
     /// Pages that are what their host answers to any path.
     pub soft_404: u64,
-    /// Answers not kept, since their owner reserves a use that is to be respected.
+    /// URLs not asked for, or answers not kept, since their owner reserves a use that is to be respected.
     pub reserved: u64,
     /// Bytes of bodies as sent.
     pub bytes: u64,
     /// Pages with the body of another.
     pub duplicates: u64,
-    /// Hosts with at least one URL.
+    /// Hosts with at least one URL; the lanes of files are none.
     pub hosts: u64,
     /// Links found.
     pub links: u64,

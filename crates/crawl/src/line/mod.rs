@@ -65,7 +65,7 @@ pub struct Line {
     /// Which addresses may be reached.
     pub guard: Guard,
     /// What went wrong last, in words.
-    pub troubles: Troubles,
+    pub troubles: Arc<Troubles>,
     /// The way to names.
     pub resolver: Arc<dyn Resolve>,
     /// The way to servers.
@@ -291,6 +291,14 @@ impl Line {
             None => Truncated::Disconnect.note().to_owned(),
         };
         self.may_try_again(lease).then(|| Failure::new(class, detail()))
+    }
+
+    /// Whether an answer to a step of a login asks to come again later. A server's own errors are for the
+    /// login to judge: it begins anew, with a fresh form.
+    pub fn asks_for_patience(&self, lease: &Lease, fetched: &Fetched) -> Option<Failure> {
+        use FailureClass::{TooManyRequests, Unavailable};
+        let failure = self.worth_another_try(lease, fetched)?;
+        matches!(failure.class, TooManyRequests | Unavailable).then_some(failure)
     }
 
     /// The body without its content encodings.

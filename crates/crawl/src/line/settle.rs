@@ -109,8 +109,8 @@ impl Line {
     ) -> Result<()> {
         let at = self.clock.end();
         let end = End::Failed { class: failure.class, retry_after_ms: asked_ms };
+        self.troubles.note(lease.url().origin(), &failure.detail);
         if failure.class.is_connection_level() {
-            self.troubles.note(lease.url().origin(), &failure.detail);
             let back = Settlement { end, ..Settlement::unused(at, Fate::Back) };
             return self.settle(lease, back, None).await;
         }
@@ -134,6 +134,7 @@ impl Line {
 
     /// The server answered that it cannot now: wait as it asks, or as the table says.
     pub async fn try_again(&self, lease: Lease, fetched: &Fetched, failure: Failure) -> Result<()> {
+        self.troubles.note(lease.url().origin(), &failure.detail);
         let asked = asked_wait_ms(fetched).map(|ms| ms.min(self.limits.retry_after_ms_max));
         let wait = asked.unwrap_or_else(|| self.retry_delay_ms(&lease, failure.class));
         let settlement = Settlement {

@@ -52,7 +52,7 @@ pub struct Summary {
     pub probes: u64,
     /// Pages that are what their host answers to any path.
     pub soft_404: u64,
-    /// Answers not kept, since their owner reserves a use that is to be respected.
+    /// URLs not asked for, or answers not kept, since their owner reserves a use that is to be respected.
     pub reserved: u64,
     /// Milliseconds spent crawling, over all runs.
     pub active_ms: u64,
@@ -62,6 +62,8 @@ pub struct Summary {
     pub duplicates: u64,
     /// Hosts met.
     pub hosts: u64,
+    /// Those of them that answered for at least one page.
+    pub hosts_answered: u64,
     /// URLs still waiting.
     pub queued: u64,
     /// Archive files.
@@ -83,8 +85,6 @@ pub enum State {
     Stopped,
     /// A limit that was set ended it.
     Limit,
-    /// A signal ended it; it can go on.
-    Interrupted,
 }
 
 impl Summary {

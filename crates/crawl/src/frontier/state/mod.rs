@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use larm_core::digest::BodyDigest;
 use larm_core::partition::{PARTITIONS, partition};
+use larm_core::url::file::is_lane;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{End, Health, HostKey, Pace};
 use larm_core::{FailureClass, Limits, Millis};
@@ -211,7 +212,7 @@ impl State {
     }
 
     fn new_host(&mut self, name: &str, partition: u16) -> Host {
-        self.totals.hosts += 1;
+        self.totals.hosts += u64::from(!is_lane(name));
         let mut host = Host::new(name, partition);
         host.pace.delay_ms = self.host_delays.get(name).copied();
         host

@@ -1,6 +1,7 @@
 //! What the end of a lease does to the state (step 12): the item, its host's pace, the counts.
 
 use larm_core::url::Fingerprint;
+use larm_core::url::file::is_lane;
 use larm_core::workbench::{End, Health, HostKey};
 
 use super::{ROW_BYTES, State, load};
@@ -111,8 +112,10 @@ impl State {
                 let answered = u64::from(is_counted(&item, row, &settled.end));
                 self.totals.answered += answered;
                 let host = self.host(&settled.host)?;
+                let is_first = answered > 0 && host.answered == 0 && !is_lane(&host.name);
                 host.answered += answered;
                 let partition = host.partition;
+                self.totals.hosts_answered += u64::from(is_first);
                 self.keep(row, partition);
             }
             Fate::Errand => self.waiting -= 1,
