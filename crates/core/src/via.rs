@@ -36,11 +36,13 @@ pub enum Via {
     Robots,
     /// Asked for by the crawl itself, to see what a host answers to a path that cannot be there.
     Probe,
+    /// Asked for by the crawl itself, to see whether one host is the mirror of another.
+    Mirror,
 }
 
 impl Via {
     /// Every way, in the order of the type.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Seed,
         Self::Anchor,
         Self::Frame,
@@ -54,6 +56,7 @@ impl Via {
         Self::Embed,
         Self::Robots,
         Self::Probe,
+        Self::Mirror,
     ];
 
     /// One stable word for logs, counters and files; the same as serde writes.
@@ -72,6 +75,7 @@ impl Via {
             Self::Embed => "embed",
             Self::Robots => "robots",
             Self::Probe => "probe",
+            Self::Mirror => "mirror",
         }
     }
 
