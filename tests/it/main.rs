@@ -8,6 +8,7 @@ mod access;
 mod archive;
 mod chaos;
 mod coverage;
+mod duplicates;
 mod durability;
 mod explain;
 mod files;

@@ -3,7 +3,7 @@
 //! ```text
 //! Frontier::lease ─▶ Lease ─ rules ─▶ guard ─▶ robots ─▶ Permit ─ login ─ fetch ─▶ Fetched ─ wall? ─ digest ─▶ parse ─▶ Page
 //!        ▲                                                                                                        │
-//!        └──────────────────── Frontier::settle ◀─ sinks ◀─ Visit ◀─ links judged (steps 1 and 2) ◀───────────────┘
+//!        └───────── Frontier::settle ◀─ sinks ◀─ Visit ◀─ near-duplicate? ◀─ links judged (steps 1 and 2) ◀───────┘
 //! ```
 //!
 //! All branching of the line is in [`process`]; each step is a function of [`Line`]. Nothing here spawns,
@@ -27,6 +27,10 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     };
     if let Verdict::Reject(reason) = line.judge_again(&lease) {
         let outcome = Outcome::Rejected { filter: reason.filter.into(), detail: reason.detail };
+        return line.settle_unasked(lease, outcome).await;
+    }
+    if let Some(page) = line.stands_for(&lease)? {
+        let outcome = Outcome::Rejected { filter: page.rule.into(), detail: page.why };
         return line.settle_unasked(lease, outcome).await;
     }
     let lease = match line.guard(lease, address) {
@@ -75,8 +79,10 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     if let Some(failure) = line.worth_another_try(&lease, &fetched) {
         return line.try_again(lease, &fetched, failure).await;
     }
-    let read = line.read(&lease, &fetched, &body, said)?;
-    let links = line.judge_links(&lease, &fetched, read.page.as_ref())?;
+    let mut read = line.read(&lease, &fetched, &body, said)?;
+    let mut links = line.judge_links(&lease, &fetched, read.page.as_ref())?;
+    line.liken(&lease, &mut read, &mut links)?;
+    line.look_for_twins(&lease, &mut read)?;
     line.keep(lease, fetched, read, links).await
 }
 

@@ -9,8 +9,9 @@ mod host;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use larm_core::alias;
 use larm_core::digest::BodyDigest;
-use larm_core::url::CrawlUrl;
+use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{End, Health, HostKey, Pace};
 use larm_core::{Failure, FailureClass, Limits, Millis};
 
@@ -19,10 +20,13 @@ use super::disk::{Checkpoint, Sealed, Written};
 use super::host::host_key;
 use super::item::{Errand, Item, Place};
 use super::lease::{Lease, Turn};
+use super::near::PageKey;
 use super::record::{Fate, Learnt};
 use super::row::{PageRow, RobotsRow, Totals};
 use super::status::{FrontierStatus, HostList, HostStatus};
-use super::{Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement};
+use super::{
+    Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement, Twin,
+};
 use crate::error::Result;
 use crate::store::SameAs;
 
@@ -426,6 +430,19 @@ impl Frontier for MemoryFrontier {
 
     fn page(&self, url: &CrawlUrl) -> Result<Option<PageRow>> {
         Ok(self.pages.get(url.as_str()).cloned())
+    }
+
+    fn page_at(&self, key: PageKey) -> Result<Option<PageRow>> {
+        let is_it = |url: &&String| Fingerprint::of(url) == key.fingerprint;
+        Ok(self.pages.keys().find(is_it).and_then(|url| self.pages.get(url)).cloned())
+    }
+
+    fn twins(&self, _: &CrawlUrl) -> Vec<Twin> {
+        Vec::new()
+    }
+
+    fn alias_rules(&self) -> Arc<alias::Rules> {
+        Arc::default()
     }
 
     fn knows(&self, url: &CrawlUrl) -> Result<bool> {
