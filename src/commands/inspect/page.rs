@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use data_encoding::{BASE64, BASE64_NOPAD};
 use larm_core::Limits;
-use larm_core::parse::{Input, LinkRef, Page, Part, markdown, parse, pieces};
+use larm_core::parse::{Input, Kind, LinkRef, Page, Part, markdown, pieces};
 use larm_core::signals::{Reader, Signals};
 use larm_core::url::{canonicalise, resolve};
 use serde::Deserialize;
@@ -15,6 +15,7 @@ use super::url::RULES;
 use crate::cli::InspectPage;
 use crate::exit::usage;
 use crate::human;
+use crate::pdf::parse_any;
 
 /// A line of `--jsonl`.
 #[derive(Deserialize)]
@@ -41,7 +42,7 @@ pub fn answer(question: Question, limits: &Limits) -> Value {
 
 /// Everything that larm reads in a body, as JSON.
 pub fn facts(input: &Input<'_>, limits: &Limits) -> Value {
-    let page = parse(input, limits);
+    let page = parse_any(input, limits);
     let links: Vec<Value> = page.links().map(|link| link_fact(input, &page, link)).collect();
     json!({
         "title": page.title,
@@ -49,9 +50,9 @@ pub fn facts(input: &Input<'_>, limits: &Limits) -> Value {
         "charset": page.charset.encoding.name(),
         "links": links,
         "text": page.text,
-        "markdown": markdown(input, Part::Whole, limits),
+        "markdown": markdown_of(input, &page, Part::Whole, limits),
         "main_text": main_text(&page),
-        "main_markdown": markdown(input, Part::Main, limits),
+        "main_markdown": markdown_of(input, &page, Part::Main, limits),
         "headings": headings(&page),
         "emphasis": pieces(&page.text, &page.marks.emphasis).collect::<Vec<_>>(),
         "language": page.language,
@@ -65,6 +66,11 @@ pub fn facts(input: &Input<'_>, limits: &Limits) -> Value {
         "kind": page.kind.word(),
         "notes": page.notes.iter().map(|note| note.word()).collect::<Vec<_>>(),
     })
+}
+
+/// A part of the page in Markdown. A PDF has lines, and nothing that would be marked up.
+pub fn markdown_of(input: &Input<'_>, page: &Page, part: Part, limits: &Limits) -> String {
+    if page.kind == Kind::Pdf { page.text.clone() } else { markdown(input, part, limits) }
 }
 
 /// The main part, if there is one.
@@ -131,7 +137,7 @@ pub fn show(args: &InspectPage) -> Result<()> {
         body: &body,
         text: true,
     };
-    let page = parse(&input, &limits);
+    let page = parse_any(&input, &limits);
     let mut out = std::io::stdout().lock();
     let kind = page.kind.word();
     writeln!(out, "{url}: {kind}, {}", page.charset.encoding.name())?;

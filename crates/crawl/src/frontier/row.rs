@@ -12,6 +12,8 @@ use crate::store::{SameAs, WarcRef};
 
 /// Name of the fact about a page that is what its host answers to any path.
 pub const SOFT_404: &str = "soft-404";
+/// The fact of a URL where a sitemap was looked for that nobody had named, and none is.
+pub const NO_SITEMAP: &str = "no-sitemap";
 /// Name of the filter that rejects what its owner reserves.
 pub const SIGNALS: &str = "signals";
 
@@ -48,6 +50,13 @@ pub struct PageRow {
     pub facts: Vec<Fact>,
     /// Oddities worth telling.
     pub notes: Vec<String>,
+}
+
+impl PageRow {
+    /// Whether a fact of this name is known of it.
+    pub fn has_fact(&self, name: &str) -> bool {
+        self.facts.iter().any(|fact| &*fact.name == name)
+    }
 }
 
 /// The robots.txt of one origin, as it was answered; or the answer to another question of the crawl's own.
@@ -135,8 +144,11 @@ impl Totals {
         self.outcomes.values().sum()
     }
 
-    /// Counts one settled page.
+    /// Counts one settled page. A sitemap that nobody spoke of is not missing.
     pub fn count(&mut self, row: &PageRow) {
+        if row.has_fact(NO_SITEMAP) {
+            return;
+        }
         *self.outcomes.entry(row.outcome.word().to_owned()).or_default() += 1;
         if let Some(status) = row.outcome.status() {
             *self.statuses.entry(status).or_default() += 1;
@@ -147,7 +159,7 @@ impl Totals {
         let is_reserved =
             matches!(&row.outcome, Outcome::Rejected { filter, .. } if filter == SIGNALS);
         self.reserved += u64::from(is_reserved);
-        self.soft_404 += u64::from(row.facts.iter().any(|fact| &*fact.name == SOFT_404));
+        self.soft_404 += u64::from(row.has_fact(SOFT_404));
         self.bytes += row.bytes;
         self.duplicates += u64::from(row.same_as.is_some());
     }
