@@ -57,6 +57,7 @@ fn main() {
     report("dom", bytes, "byte", measured::dom(&samples));
     report("dom_links_text", bytes, "byte", measured::dom_links_text(&samples));
     report("scan", bytes, "byte", measured::scan(&samples, &limits));
+    report("scan_links", bytes, "byte", measured::scan_links(&samples, &limits));
     report("scan_undeclared", bytes, "byte", measured::scan_undeclared(&samples, &limits));
     report("link", raw_links, "link", measured::link(&samples, &rules));
     report("link_long_way", raw_links, "link", measured::link_long_way(&samples, &rules));
@@ -91,6 +92,16 @@ mod measured {
         let read = |sample: &Sample| {
             let page = parse(&sample.input("text/html; charset=utf-8"), limits);
             page.link_count() + page.text.len()
+        };
+        samples.iter().map(read).sum()
+    }
+
+    /// The same for a crawl that keeps no text.
+    #[inline(never)]
+    pub fn scan_links(samples: &[Sample], limits: &Limits) -> usize {
+        let read = |sample: &Sample| {
+            let input = Input { text: false, ..sample.input("text/html; charset=utf-8") };
+            parse(&input, limits).link_count()
         };
         samples.iter().map(read).sum()
     }
