@@ -22,10 +22,13 @@ fn links(page: &Page, url: &str) -> Vec<(Via, String)> {
     page.links().map(|link| (link.via, resolved(link.target))).collect()
 }
 
+/// A kind of feed, one of it, and its links.
+type Row = (&'static str, &'static str, &'static [(Via, &'static str)]);
+
 #[test]
 fn every_kind_of_feed_gives_its_entries_and_what_they_offer() {
     use Via::{Enclosure, Link, Sitemap};
-    let rows: &[(&str, &str, &[(Via, &str)])] = &[
+    let rows: &[Row] = &[
         (
             "RSS 2.0 with a podcast",
             "<rss version='2.0'><channel><title>T</title><link>http://h/</link>
