@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Context, Result};
-use larm_core::parse::Input;
+use larm_core::parse::{Input, Part};
 use larm_crawl::explain::Stand;
 use larm_crawl::fetch::archived_body;
 use larm_crawl::frontier::PageRow;
@@ -32,6 +32,9 @@ struct Archived {
 
 /// Prints it.
 pub fn cat(args: &CatArgs) -> Result<Exit> {
+    if args.whole && !args.form.text && !args.form.markdown {
+        return Err(usage("--whole goes with --text or --markdown".to_owned()));
+    }
     let lookup = Lookup::open(&args.dir)?;
     let found = lookup.find(&args.url)?;
     let why = format!("larm why {} {}", shown(&args.dir), shell_word(&args.url));
@@ -96,11 +99,15 @@ fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Archived) -
     let content_type = page.content_type.as_deref();
     let input = Input { url: &url, content_type, body: &decoded.bytes, text: true };
     if args.form.text {
-        return Ok(writeln!(out, "{}", parse_any(&input, limits).text.trim_end())?);
+        let page = parse_any(&input, limits);
+        let text = if args.whole { page.text } else { page.main_text() };
+        return Ok(writeln!(out, "{}", text.trim_end())?);
     }
     if args.form.markdown {
         let page = parse_any(&input, limits);
-        return Ok(writeln!(out, "{}", markdown_of(&input, &page, limits).trim_end())?);
+        let part = if args.whole { Part::Whole } else { Part::Main };
+        let text = markdown_of(&input, &page, part, limits);
+        return Ok(writeln!(out, "{}", text.trim_end())?);
     }
     if args.form.json {
         let whole = everything(page, archived, facts(&input, limits));

@@ -6,10 +6,12 @@ mod crawl;
 mod demo;
 mod doctor;
 mod drive;
+mod graph;
 mod hosts;
 mod inspect;
 mod key;
 mod lines;
+mod links;
 mod lookup;
 mod manual;
 mod rebuild;
@@ -36,6 +38,8 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Set(args) => steer::set(&args),
         Command::Why(args) => why::why(&args),
         Command::Cat(args) => cat::cat(&args),
+        Command::Links(args) => links::links(&args),
+        Command::Graph(args) => graph::graph(&args),
         Command::Rebuild(args) => rebuild::rebuild(&args),
         Command::Inspect(what) => inspect::inspect(what),
         Command::Key(what) => key::key(&what),

@@ -12,6 +12,7 @@ mod coverage;
 mod durability;
 mod explain;
 mod files;
+mod graph;
 mod hand;
 mod hostile;
 mod http2_hostile;

@@ -157,6 +157,10 @@ limits! {
     page_text_bytes_max = MIB, ceiling 64 * MIB, "the text is cut, with a note", "page.text_truncated";
     #[doc = "Bytes kept of a page's title, and of its description."]
     page_meta_bytes_max = 2 * KIB, ceiling MIB, "they are cut, with a note", "page.meta_truncated";
+    #[doc = "Elements of one page that are looked at for its main part."]
+    page_blocks_max = 50_000, ceiling 1_000_000, "the rest counts as part of what is around it, with a note", "page.marks_truncated";
+    #[doc = "Headings, and emphasised passages, kept of one page; also what it names of itself in other languages."]
+    page_marks_max = 1_000, ceiling 100_000, "the rest is left out, with a note", "page.marks_truncated";
     #[doc = "Open elements that the parser keeps track of."]
     page_nesting_max = 512, ceiling 64 * KIB, "deeper elements count as siblings", "page.nesting_truncated";
     #[doc = "Bytes of a body as sent."]
@@ -329,6 +333,14 @@ limits! {
     warc_bytes_max = GIB, ceiling 1_024 * GIB, "the next file begins", "warc.rolled";
     #[doc = "Bytes that a sink collects before it writes them to its file."]
     sink_buffer_bytes_max = MIB, ceiling 64 * MIB, "they are written", "sink.writes";
+    #[doc = "Bytes of the link log over which links are written out once, before they are packed."]
+    links_chapter_bytes_max = 2 * MIB, ceiling 64 * MIB, "the next chapter begins", "links.chapters";
+    #[doc = "Memory for sorting while the graph is made."]
+    graph_sort_bytes_max = 128 * MIB, ceiling 64 * GIB, "sorted runs go to disk and are merged", "graph.runs";
+    #[doc = "Nodes of a graph."]
+    graph_nodes_max = 1_000_000_000, ceiling 4_000_000_000, "the graph is refused, said aloud", "graph.refused";
+    #[doc = "Rounds of a computation that comes closer to its result with each."]
+    graph_rounds_max = 1_000, ceiling 1_000_000, "it ends as far as it has come, said aloud", "graph.rounds";
     #[doc = "Memory for sorting the index of one WARC file."]
     sort_bytes_max = 16 * MIB, ceiling GIB, "sorted runs go to disk and are merged", "cdx.runs";
     #[doc = "Bytes of the header of a WARC record that is read."]

@@ -11,6 +11,7 @@ mod css;
 mod feed;
 mod html;
 mod json_feed;
+mod language;
 mod markdown;
 mod marks;
 mod mime;
@@ -33,7 +34,7 @@ use crate::Limits;
 
 pub use charset::{Charset, CharsetSource};
 pub use html::{Form, forms};
-pub use markdown::markdown;
+pub use markdown::{Part, markdown};
 pub use marks::{Marks, Span, pieces};
 pub use mime::Mime;
 pub use page::{Hint, LinkRef, Note, Page};
@@ -141,6 +142,7 @@ fn text(mut page: Page, source: &str, limits: &Limits) -> Page {
             break;
         }
     }
+    page.language = language::language(prose.as_str(), &[]);
     page.set_text(prose);
     page
 }

@@ -11,7 +11,7 @@ use encoding_rs::Encoding;
 use url::Url;
 
 use super::charset::Charset;
-use super::marks::Marks;
+use super::marks::{Marks, pieces};
 use super::prose::Prose;
 use super::sniff::Kind;
 use crate::{Limits, Millis, Via};
@@ -31,7 +31,7 @@ pub struct Page {
     pub base: Option<Url>,
     /// The first `link rel=canonical`, as the page has it.
     pub canonical: Option<String>,
-    /// The first `meta name=description`.
+    /// The first `meta name=description`, else the first `og:description`.
     pub description: Option<String>,
     /// `meta` names (in lower case) and contents whose content has the form of robots directives, and
     /// those that reserve text and data mining.
@@ -73,6 +73,14 @@ impl Page {
             notes: Vec::new(),
             links: Links::default(),
         }
+    }
+
+    /// The main part of the text, and all of it where no main part was found.
+    pub fn main_text(&self) -> String {
+        if self.marks.main.is_empty() {
+            return self.text.clone();
+        }
+        pieces(&self.text, &self.marks.main).collect::<Vec<_>>().join("\n")
     }
 
     /// The links in the order of the page.
@@ -164,6 +172,8 @@ pub enum Note {
     TextTruncated,
     /// The title or the description was cut at `page_meta_bytes_max`.
     MetaTruncated,
+    /// More blocks than `page_blocks_max`, or more marks than `page_marks_max`.
+    MarksTruncated,
     /// Deeper than `page_nesting_max`.
     NestingTruncated,
     /// More than `sitemap_urls_max` URLs or `sitemap_bytes_max` bytes.
@@ -197,6 +207,7 @@ impl Note {
             Self::AnchorTruncated => "anchor-truncated",
             Self::TextTruncated => "text-truncated",
             Self::MetaTruncated => "meta-truncated",
+            Self::MarksTruncated => "marks-truncated",
             Self::NestingTruncated => "nesting-truncated",
             Self::SitemapTruncated => "sitemap-truncated",
             Self::BrokenXml => "broken-xml",

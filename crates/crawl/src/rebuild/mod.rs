@@ -188,7 +188,7 @@ impl Rebuild {
         plan.keep = Keep { warc: false, log: false, ..plan.keep };
         // Hosts are not asked, so there is nothing to find out about them.
         (plan.probe, plan.cookie_jar) = (false, None);
-        let anew = ["pages", "links"];
+        let anew = ["pages", "link-log"];
         let anew =
             |name: &str| anew.contains(&name) || sinks.iter().any(|sink| sink.name() == name);
         let stay: Vec<InPlace> = positions

@@ -217,11 +217,6 @@ pub fn keep(chain: &mut Chain, visit: &Visit) -> Kept {
     chain.write_all(visit, encoded).unwrap()
 }
 
-/// What zstd frames hold.
-pub fn unzstd(bytes: &[u8]) -> String {
-    String::from_utf8(zstd::decode_all(bytes).unwrap()).unwrap()
-}
-
 /// All files below a directory, by relative path.
 pub fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
