@@ -7,7 +7,9 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 use larm_core::Millis;
+use larm_core::url::Fingerprint;
 use larm_crawl::directory;
+use larm_graph::stored::Ranks;
 use larm_search::query::{By, Filter};
 use larm_search::{Explanation, Found, Hit, Request, SearchError, SearchIndex, Snippet};
 use serde_json::{Value, json};
@@ -26,8 +28,9 @@ pub fn search(args: &SearchArgs) -> Result<Exit> {
     let request = request(args)?;
     let limits = limits_of(args)?;
     let index = SearchIndex::open(&args.dir, &limits).map_err(|error| in_words(error, args))?;
-    // Until a graph says more, links that were gathered with the pages are counted.
-    let found = index.search(&request, &|_| None).map_err(|error| in_words(error, args))?;
+    let ranks = Ranks::open(&args.dir).ok().flatten();
+    let importance = |page| importance(ranks.as_ref()?, page);
+    let found = index.search(&request, &importance).map_err(|error| in_words(error, args))?;
     let text = match args.json {
         true => serde_json::to_string_pretty(&as_json(&found))? + "\n",
         false => page(&found, args, Paint::for_stdout()),
@@ -37,6 +40,13 @@ pub fn search(args: &SearchArgs) -> Result<Exit> {
         writeln!(std::io::stderr(), "{} {note}", Paint::for_stderr().warn("note:"))?;
     }
     Ok(Exit::Done)
+}
+
+/// What the graph says of a page, by which the average one has 1. Where there is no graph, or the page came
+/// after it, the links that were gathered with the pages are counted.
+fn importance(ranks: &Ranks, page: Fingerprint) -> Option<f32> {
+    let rank = ranks.of(page).ok().flatten()?;
+    Some(rank * ranks.len() as f32)
 }
 
 /// The limits of the crawl, or the usual ones where its settings cannot be read.
