@@ -53,7 +53,7 @@ impl Hints {
         if let Some(role) = attributes.get(Attr::Role) {
             hints.read_role(role.trim_ascii());
         }
-        if attributes.get(Attr::Itemprop).is_some_and(|value| has_body(value)) {
+        if attributes.get(Attr::Itemprop).is_some_and(has_body) {
             hints.add(Self::BODY);
         }
         let style = attributes.get(Attr::Style).unwrap_or_default();

@@ -209,6 +209,6 @@ fn title(page: &Page) -> Option<&str> {
         let mut heading = pieces(&page.text, std::slice::from_ref(span));
         *level == 1 || heading.any(|heading| title.contains(heading))
     };
-    let has_it = headings.clone().take(2).any(|heading| says_it(heading));
+    let has_it = headings.take(2).any(says_it);
     (!has_it).then_some(title)
 }
