@@ -108,7 +108,8 @@ fn a_pdf_is_read_and_a_hostile_one_costs_itself_alone() {
 #[test]
 fn a_pdf_that_wants_more_memory_than_it_may_have_costs_itself_alone() {
     let web = Hand::serve(|_| {
-        let greedy = [pdf("").as_slice(), b"8 0 obj[", &b"0 ".repeat(2_000_000), b"]endobj\n"];
+        let numbers = b"0 ".repeat(2_000_000);
+        let greedy = [pdf(""), b"8 0 obj[".to_vec(), numbers, b"]endobj\n".to_vec()];
         vec![
             (place("/"), page(&["/greedy.pdf", "/end"])),
             (place("/greedy.pdf"), file("application/pdf", &greedy.concat())),
