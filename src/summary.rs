@@ -207,6 +207,10 @@ impl Report<'_> {
             Outcome::HostUnreachable { class } => {
                 Some(format!("{seed}: the host could not be reached ({class})"))
             }
+            // It was read for its links, as was to be expected.
+            Outcome::Rejected { filter, .. } if filter == "types" && self.summary.fetched > 0 => {
+                None
+            }
             Outcome::Rejected { filter, detail } => Some(format!("{seed}: {filter}: {detail}")),
             Outcome::Fetched { status } if *status >= 400 => {
                 Some(format!("{seed} answered {status}"))
@@ -230,6 +234,12 @@ impl Report<'_> {
                 )
             }
             Exit::NothingFetched => writeln!(out, "  ask why: larm why {dir} {url}"),
+            _ if !self.config.settings.accept.is_empty() => {
+                writeln!(
+                    out,
+                    "  next: {dir}/pages/pages.jsonl lists what was found · larm status {dir}"
+                )
+            }
             _ => writeln!(
                 out,
                 "  next: larm status {dir} · larm why {dir} {url} · larm cat {dir} {url}"

@@ -2,7 +2,7 @@
 #![no_main]
 
 use larm_core::Limits;
-use larm_core::parse::{Input, markdown, parse};
+use larm_core::parse::{Input, Marks, Part, Span, markdown, parse};
 use libfuzzer_sys::fuzz_target;
 
 const TYPES: [Option<&str>; 8] = [
@@ -25,5 +25,27 @@ fuzz_target!(|bytes: &[u8]| {
     let page = parse(&input, &limits);
     assert!(page.link_count() as u64 <= limits.page_links_max);
     assert!(page.text.len() as u64 <= limits.page_text_bytes_max);
-    markdown(&input, &limits);
+    check_marks(&page.marks, &page.text, &limits);
+    for part in [Part::Main, Part::Whole] {
+        let markdown = markdown(&input, part, &limits);
+        assert!(markdown.len() as u64 <= limits.page_text_bytes_max + 1);
+    }
 });
+
+fn check_marks(marks: &Marks, text: &str, limits: &Limits) {
+    check_spans(marks.main.iter(), text);
+    check_spans(marks.headings.iter().map(|(_, span)| span), text);
+    check_spans(marks.emphasis.iter(), text);
+    assert!(marks.headings.len() as u64 <= limits.page_marks_max);
+    assert!(marks.emphasis.len() as u64 <= limits.page_marks_max);
+}
+
+/// In order, apart from each other, not empty, on character borders.
+fn check_spans<'a>(spans: impl Iterator<Item = &'a Span>, text: &str) {
+    let mut end = 0;
+    for span in spans {
+        assert!(end <= span.start && span.start < span.end);
+        assert!(text.get(span.start as usize..span.end as usize).is_some());
+        end = span.end;
+    }
+}

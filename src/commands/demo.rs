@@ -106,7 +106,9 @@ fn examples(dir: &Path) -> Examples {
             (Some("fetched"), Some(200)) if html && line["depth"] != 0 => {
                 found.page = found.page.or(url);
             }
-            (Some("fetched"), Some(404)) => found.missing = found.missing.or(url),
+            (Some("fetched"), Some(404)) if line["via"] != "robots" => {
+                found.missing = found.missing.or(url);
+            }
             (Some("denied"), _) => found.denied = found.denied.or(url),
             _ => {}
         }

@@ -17,6 +17,7 @@ use super::raw::{Duplicates, HostSettings, Settings, Warc};
 use super::secret::{credentials, reveal, reveal_all};
 use crate::agent::product_token;
 use crate::exit::usage;
+use crate::pdf;
 
 /// Name and version, as every request says them.
 pub const PRODUCT: &str = concat!("larm/", env!("CARGO_PKG_VERSION"));
@@ -51,6 +52,8 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         },
         duplicates: duplicates(settings),
         probe: settings.no_probe != Some(true),
+        usual_sitemap: settings.no_sitemap != Some(true),
+        pdf: pdf::program().filter(|_| settings.no_pdf != Some(true)),
         agent: product_token(&user_agent).to_owned(),
         operator: None,
         contact: settings.contact.clone(),
@@ -249,6 +252,7 @@ fn fetch(settings: &Settings, user_agent: String, limits: &Limits) -> Result<Fet
         http2: settings.http2 == Some(true),
         proxies: proxies(settings)?,
         accept: types(&settings.accept)?,
+        assets: settings.assets == Some(true),
         insecure: settings.insecure == Some(true),
         ca_file: settings.ca_file.clone(),
         sign: sign(settings, limits)?,

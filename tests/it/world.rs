@@ -79,6 +79,8 @@ pub fn patient_plan(dir: PathBuf, seeds: impl Iterator<Item = CrawlUrl>) -> Plan
     plan.limits.first_byte_ms_max = 15_000;
     plan.limits.connect_ms_max = 15_000;
     plan.limits.fetch_ms_max = 15_000;
+    // Most tests know every request that a crawl has to send.
+    plan.usual_sitemap = false;
     plan
 }
 

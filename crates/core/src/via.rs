@@ -36,13 +36,15 @@ pub enum Via {
     Robots,
     /// Asked for by the crawl itself, to see what a host answers to a path that cannot be there.
     Probe,
+    /// A file that a feed or a sitemap offers beside its pages: sound, film, image.
+    Enclosure,
     /// Asked for by the crawl itself, to see whether one host is the mirror of another.
     Mirror,
 }
 
 impl Via {
     /// Every way, in the order of the type.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Seed,
         Self::Anchor,
         Self::Frame,
@@ -56,6 +58,7 @@ impl Via {
         Self::Embed,
         Self::Robots,
         Self::Probe,
+        Self::Enclosure,
         Self::Mirror,
     ];
 
@@ -75,6 +78,7 @@ impl Via {
             Self::Embed => "embed",
             Self::Robots => "robots",
             Self::Probe => "probe",
+            Self::Enclosure => "enclosure",
             Self::Mirror => "mirror",
         }
     }
@@ -84,9 +88,9 @@ impl Via {
         Self::ALL.into_iter().find(|via| via.word() == word)
     }
 
-    /// Whether the target is part of how the page looks, and no page of its own.
+    /// Whether the target belongs to a page, and is no page of its own.
     pub fn is_embed(self) -> bool {
-        self == Self::Embed
+        matches!(self, Self::Embed | Self::Enclosure)
     }
 }
 

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::fetch::{Cidr, FetchPlan, HttpFetch, ResolveRule};
 use crate::frontier::Budgets;
 use crate::login::{LoginPlan, Logins};
+use crate::pdf::PdfProgram;
 use crate::rules::SharedRules;
 
 /// One crawl: where, what, how fast, how much.
@@ -59,6 +60,10 @@ pub struct Plan {
     pub duplicates: Duplicates,
     /// Whether a host whose pages look alike is asked for a path that cannot be there.
     pub probe: bool,
+    /// Whether an origin whose robots.txt names no sitemap is asked for `/sitemap.xml`.
+    pub usual_sitemap: bool,
+    /// What reads PDFs; without it they are kept, and not read.
+    pub pdf: Option<PdfProgram>,
     /// Product token, as robots.txt files name it.
     pub agent: String,
     /// Who runs the crawl, for the archive.
@@ -192,6 +197,8 @@ impl Plan {
             signals: SignalPlan::default(),
             duplicates: Duplicates::default(),
             probe: true,
+            usual_sitemap: true,
+            pdf: None,
             agent: "larm".to_owned(),
             operator: None,
             contact: None,

@@ -178,6 +178,8 @@ features! {
     actions,
     /// Images, styles and scripts embedded in pages.
     assets,
+    /// Sound, a podcast's feed and a PDF.
+    media,
     /// What owners say of the use of pages: in robots.txt, headers, `meta` elements and a file.
     usage,
     /// Hosts that show a page for browsers instead of theirs.
@@ -210,6 +212,7 @@ impl Features {
             traps: true,
             sitemaps: true,
             assets: true,
+            media: true,
             duplicates: true,
             prose: true,
             ..Self::none()

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use data_encoding::{BASE64, BASE64_NOPAD};
 use larm_core::Limits;
-use larm_core::parse::{Input, LinkRef, Page, markdown, parse};
+use larm_core::parse::{Input, Kind, LinkRef, Page, Part, markdown, pieces};
 use larm_core::signals::{Reader, Signals};
 use larm_core::url::{canonicalise, resolve};
 use serde::Deserialize;
@@ -15,6 +15,7 @@ use super::url::RULES;
 use crate::cli::InspectPage;
 use crate::exit::usage;
 use crate::human;
+use crate::pdf::parse_any;
 
 /// A line of `--jsonl`.
 #[derive(Deserialize)]
@@ -41,7 +42,7 @@ pub fn answer(question: Question, limits: &Limits) -> Value {
 
 /// Everything that larm reads in a body, as JSON.
 pub fn facts(input: &Input<'_>, limits: &Limits) -> Value {
-    let page = parse(input, limits);
+    let page = parse_any(input, limits);
     let links: Vec<Value> = page.links().map(|link| link_fact(input, &page, link)).collect();
     json!({
         "title": page.title,
@@ -49,7 +50,15 @@ pub fn facts(input: &Input<'_>, limits: &Limits) -> Value {
         "charset": page.charset.encoding.name(),
         "links": links,
         "text": page.text,
-        "markdown": markdown(input, limits),
+        "markdown": markdown_of(input, &page, Part::Whole, limits),
+        "main_text": main_text(&page),
+        "main_markdown": markdown_of(input, &page, Part::Main, limits),
+        "headings": headings(&page),
+        "emphasis": pieces(&page.text, &page.marks.emphasis).collect::<Vec<_>>(),
+        "language": page.language,
+        "published": page.published,
+        "modified": page.modified,
+        "alternates": alternates(input, &page),
         "meta_robots": meta_robots(&page),
         "signals": signals(&page, limits),
         "canonical": page.canonical.as_deref().and_then(|href| target(input, &page, href)),
@@ -57,6 +66,27 @@ pub fn facts(input: &Input<'_>, limits: &Limits) -> Value {
         "kind": page.kind.word(),
         "notes": page.notes.iter().map(|note| note.word()).collect::<Vec<_>>(),
     })
+}
+
+/// A part of the page in Markdown. A PDF has lines, and nothing that would be marked up.
+pub fn markdown_of(input: &Input<'_>, page: &Page, part: Part, limits: &Limits) -> String {
+    if page.kind == Kind::Pdf { page.text.clone() } else { markdown(input, part, limits) }
+}
+
+/// The main part, if there is one.
+fn main_text(page: &Page) -> Option<String> {
+    (!page.marks.main.is_empty()).then(|| page.main_text())
+}
+
+fn headings(page: &Page) -> Vec<Value> {
+    let text = |span| pieces(&page.text, std::slice::from_ref(span)).collect::<String>();
+    let headings = page.marks.headings.iter();
+    headings.map(|(level, span)| json!({"level": level, "text": text(span)})).collect()
+}
+
+fn alternates(input: &Input<'_>, page: &Page) -> Vec<Value> {
+    let fact = |(lang, href): &(String, String)| json!({"lang": lang, "url": target(input, page, href), "href": href});
+    page.alternates.iter().map(fact).collect()
 }
 
 fn link_fact(input: &Input<'_>, page: &Page, link: LinkRef<'_>) -> Value {
@@ -107,13 +137,15 @@ pub fn show(args: &InspectPage) -> Result<()> {
         body: &body,
         text: true,
     };
-    let page = parse(&input, &limits);
+    let page = parse_any(&input, &limits);
     let mut out = std::io::stdout().lock();
     let kind = page.kind.word();
     writeln!(out, "{url}: {kind}, {}", page.charset.encoding.name())?;
     let rows = [
         ("title", page.title.clone()),
-        ("language", page.lang.clone()),
+        ("language", language(&page)),
+        ("published", page.published.clone()),
+        ("modified", page.modified.clone()),
         ("about", page.description.clone()),
         ("robots", meta_robots(&page)),
         ("canonical", page.canonical.clone()),
@@ -135,9 +167,28 @@ pub fn show(args: &InspectPage) -> Result<()> {
         let to = to.unwrap_or_else(|| format!("{} (cannot be resolved)", link.target));
         writeln!(out, "  {:<9} {to}  {}", link.via.word(), human::cut(link.text, 60))?;
     }
-    let words = page.text.split_whitespace().count() as u64;
-    writeln!(out, "{}: {}", human::counted(words, "word", "words"), excerpt(&page.text))?;
+    let words =
+        |text: &str| human::counted(text.split_whitespace().count() as u64, "word", "words");
+    match main_text(&page) {
+        Some(main) => writeln!(
+            out,
+            "{}, {} in the main part: {}",
+            words(&page.text),
+            words(&main),
+            excerpt(&main)
+        )?,
+        None => writeln!(out, "{}: {}", words(&page.text), excerpt(&page.text))?,
+    }
     Ok(())
+}
+
+/// What the text is written in, and what the page declares.
+fn language(page: &Page) -> Option<String> {
+    match (page.language, page.lang.as_deref()) {
+        (Some(told), Some(declared)) => Some(format!("{told} (declared: {declared})")),
+        (Some(told), None) => Some(told.to_owned()),
+        (None, declared) => declared.map(|declared| format!("not clear (declared: {declared})")),
+    }
 }
 
 fn excerpt(text: &str) -> String {

@@ -11,10 +11,10 @@ use encoding_rs::Encoding;
 use url::Url;
 
 use super::charset::Charset;
-use super::marks::Marks;
+use super::marks::{Marks, pieces};
 use super::prose::Prose;
 use super::sniff::Kind;
-use crate::{Limits, Via};
+use crate::{Limits, Millis, Via};
 
 /// What larm knows of a body after reading it.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub struct Page {
     pub base: Option<Url>,
     /// The first `link rel=canonical`, as the page has it.
     pub canonical: Option<String>,
-    /// The first `meta name=description`.
+    /// The first `meta name=description`, else the first `og:description`.
     pub description: Option<String>,
     /// `meta` names (in lower case) and contents whose content has the form of robots directives, and
     /// those that reserve text and data mining.
@@ -75,6 +75,14 @@ impl Page {
         }
     }
 
+    /// The main part of the text, and all of it where no main part was found.
+    pub fn main_text(&self) -> String {
+        if self.marks.main.is_empty() {
+            return self.text.clone();
+        }
+        pieces(&self.text, &self.marks.main).collect::<Vec<_>>().join("\n")
+    }
+
     /// The links in the order of the page.
     pub fn links(&self) -> impl ExactSizeIterator<Item = LinkRef<'_>> {
         self.links.spans.iter().map(|link| self.links.get(link))
@@ -101,6 +109,12 @@ impl Page {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
+    }
+
+    /// What a list says of a link of its own, by the link's place among [`Page::links`].
+    pub fn hint(&self, link: usize) -> Option<Hint> {
+        let at = self.links.hints.binary_search_by_key(&link, |(of, _)| *of).ok()?;
+        self.links.hints.get(at).map(|(_, hint)| *hint)
     }
 
     pub(super) fn set_text(&mut self, prose: Prose) {
@@ -133,6 +147,18 @@ pub struct LinkRef<'a> {
     pub nofollow: bool,
 }
 
+/// What a sitemap or a feed says of a page that it lists.
+///
+/// Whoever orders or refreshes a crawl can use it: the priority as a place among the pages of the same host,
+/// and the moment to leave a page alone that was fetched after it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Hint {
+    /// When the page was last changed.
+    pub modified: Option<Millis>,
+    /// How much it matters among its host's pages, in hundredths.
+    pub priority: Option<u8>,
+}
+
 /// Something that a reader of the page should know of how it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Note {
@@ -146,14 +172,30 @@ pub enum Note {
     TextTruncated,
     /// The title or the description was cut at `page_meta_bytes_max`.
     MetaTruncated,
+    /// More blocks than `page_blocks_max`, or more marks than `page_marks_max`.
+    MarksTruncated,
     /// Deeper than `page_nesting_max`.
     NestingTruncated,
     /// More than `sitemap_urls_max` URLs or `sitemap_bytes_max` bytes.
     SitemapTruncated,
     /// XML that is not well-formed: what stands before the fault was read.
     BrokenXml,
+    /// JSON that cannot be read.
+    BrokenJson,
     /// Bytes that mean nothing in the page's charset.
     MalformedCharset,
+    /// A PDF that nobody read.
+    PdfUnread,
+    /// A PDF that takes longer than `pdf_ms_max`: what was read until then is kept.
+    PdfLate,
+    /// The reader of a PDF ended before the PDF did: what it had read is kept.
+    PdfReaderDied,
+    /// More pages, text or links than may be read of a PDF.
+    PdfTruncated,
+    /// A PDF that wants a password.
+    PdfLocked,
+    /// A PDF that is none, or too damaged.
+    PdfBroken,
 }
 
 impl Note {
@@ -165,10 +207,18 @@ impl Note {
             Self::AnchorTruncated => "anchor-truncated",
             Self::TextTruncated => "text-truncated",
             Self::MetaTruncated => "meta-truncated",
+            Self::MarksTruncated => "marks-truncated",
             Self::NestingTruncated => "nesting-truncated",
             Self::SitemapTruncated => "sitemap-truncated",
             Self::BrokenXml => "broken-xml",
+            Self::BrokenJson => "broken-json",
             Self::MalformedCharset => "malformed-charset",
+            Self::PdfUnread => "pdf-unread",
+            Self::PdfLate => "pdf-late",
+            Self::PdfReaderDied => "pdf-reader-died",
+            Self::PdfTruncated => "pdf-truncated",
+            Self::PdfLocked => "pdf-locked",
+            Self::PdfBroken => "pdf-broken",
         }
     }
 }
@@ -184,6 +234,8 @@ impl fmt::Display for Note {
 pub(super) struct Links {
     arena: String,
     spans: Vec<Link>,
+    /// By the link's place, in order.
+    hints: Vec<(usize, Hint)>,
     notes: Vec<Note>,
 }
 
@@ -252,6 +304,13 @@ impl Links {
         };
         self.spans.push(link);
         Some(LinkId(self.spans.len() - 1))
+    }
+
+    /// Keeps what a list says of the link that was kept last.
+    pub fn hint(&mut self, id: LinkId, hint: Hint) {
+        if hint != Hint::default() {
+            self.hints.push((id.0, hint));
+        }
     }
 
     /// Gives a link the text that was found after it.

@@ -7,8 +7,8 @@ use url::Url;
 
 use super::charset::CharsetSource;
 use super::sniff::Kind;
-use super::{Input, Note, Page, markdown, parse, parse_sitemap, testdata};
-use crate::{Limits, Via};
+use super::{Hint, Input, Marks, Note, Page, Part, Span, markdown, parse, parse_sitemap, testdata};
+use crate::{Limits, Millis, Via};
 
 fn url() -> Url {
     Url::parse("http://example.org/dir/page").unwrap()
@@ -203,7 +203,7 @@ mod sitemaps {
             (
                 "<rss><channel><item><enclosure url='http://h/x.mp3'/></item></channel></rss>",
                 Kind::Feed,
-                Via::Embed,
+                Via::Enclosure,
                 &["http://h/x.mp3"],
             ),
             (
@@ -225,6 +225,27 @@ mod sitemaps {
             assert_eq!((page.kind, targets(&page, *via).as_slice()), (*kind, *expected), "{body}");
             assert_eq!(page.notes, [], "{body}");
         }
+    }
+
+    #[test]
+    fn extensions_give_their_files_and_a_page_its_hints() {
+        let body = "<urlset><url><loc>http://h/a</loc><lastmod>2024-01-31</lastmod>
+            <priority>0.8</priority><image:image><image:loc>http://h/i.png</image:loc>
+            <image:title>not a page's</image:title></image:image></url>
+            <url><video:video><video:thumbnail_loc>http://h/t.jpg</video:thumbnail_loc>
+            <video:content_loc>http://h/v.mp4</video:content_loc></video:video><loc>http://h/b</loc></url>
+            <url><loc>http://h/c</loc><priority>7</priority><news:news><news:title>News</news:title>
+            <news:publication_date>2024-02-01</news:publication_date></news:news></url></urlset>";
+        let page = read("application/xml", body.as_bytes());
+        assert_eq!(targets(&page, Via::Sitemap), ["http://h/a", "http://h/b", "http://h/c"]);
+        let files = ["http://h/i.png", "http://h/t.jpg", "http://h/v.mp4"];
+        assert_eq!(targets(&page, Via::Enclosure), files);
+        let day = 24 * 3_600_000;
+        let hints: Vec<_> = (0..page.link_count()).filter_map(|at| page.hint(at)).collect();
+        let hint = |at, priority| Hint { modified: Some(Millis(at)), priority };
+        assert_eq!(hints, [hint(19_753 * day, Some(80)), hint(19_754 * day, None)]);
+        let news = page.links().find(|link| link.target == "http://h/c").unwrap();
+        assert_eq!(news.text, "News");
     }
 
     #[test]
@@ -344,7 +365,7 @@ fn markdown_shows_what_the_page_says() {
         ("<img src=i alt='a b'><img src=j>", "![a b](http://example.org/dir/i)\n"),
         ("use <code>a*b</code> and * and &lt;b&gt;", "use `a*b` and \\* and \\<b>\n"),
         ("<pre>a\n  b*</pre>c", "```\na\n  b*\n```\n\nc\n"),
-        ("a<br>b<hr>c", "a\nb\n\n---\n\nc\n"),
+        ("a<br>b<hr>c", "a  \nb\n\n---\n\nc\n"),
         ("<base href=/z/><a href=x>y</a>", "[y](http://example.org/z/x)\n"),
         ("<b></b><a href=x></a>t<script>no</script><title>no</title>", "t\n"),
         ("<b>a<p>b</b>", "**a**\n\nb\n"),
@@ -357,7 +378,7 @@ fn markdown_shows_what_the_page_says() {
             body: source.as_bytes(),
             text: true,
         };
-        assert_eq!(markdown(&input, &Limits::default()), expected, "{source}");
+        assert_eq!(markdown(&input, Part::Whole, &Limits::default()), expected, "{source}");
     }
 }
 
@@ -431,6 +452,8 @@ fn check_bounds(content_type: &str, body: &[u8], limits: &Limits) {
             assert!(link.text.len() as u64 <= limits.link_text_bytes_max);
             assert_eq!(link.target, link.target.trim_ascii());
         }
+        check_marks(&page.marks, &page.text, limits);
+        assert!(page.alternates.len() as u64 <= limits.page_marks_max);
         let fields = [&page.title, &page.description, &page.lang];
         assert!(
             fields
@@ -439,7 +462,32 @@ fn check_bounds(content_type: &str, body: &[u8], limits: &Limits) {
                 .all(|field| field.len() as u64 <= limits.page_meta_bytes_max)
         );
     }
-    assert!(markdown(&input, limits).len() as u64 <= limits.page_text_bytes_max + 1);
+    for part in [Part::Main, Part::Whole] {
+        let markdown = markdown(&input, part, limits);
+        assert!(markdown.len() as u64 <= limits.page_text_bytes_max + 1);
+    }
+}
+
+/// Spans are in order, apart from each other, not empty and on character borders.
+fn check_marks(marks: &Marks, text: &str, limits: &Limits) {
+    let headings: Vec<Span> = marks.headings.iter().map(|(_, span)| span.clone()).collect();
+    for spans in [&marks.main, &headings, &marks.emphasis] {
+        let mut end = 0;
+        for span in spans {
+            assert!(end <= span.start && span.start < span.end, "{spans:?}");
+            let piece =
+                text.get(span.start as usize..span.end as usize).expect("a part of the text");
+            assert_eq!(piece, piece.trim_ascii());
+            end = span.end;
+        }
+    }
+    let inside = |span: &Span| {
+        marks.main.iter().any(|main| main.start <= span.start && span.end <= main.end)
+    };
+    assert!(marks.emphasis.iter().all(inside));
+    assert!(marks.headings.iter().all(|(level, _)| (1..=6).contains(level)));
+    let longest = headings.len().max(marks.emphasis.len());
+    assert!(longest as u64 <= limits.page_marks_max);
 }
 
 fn small_limits() -> Limits {
@@ -449,6 +497,8 @@ fn small_limits() -> Limits {
         page_text_bytes_max: 40,
         page_meta_bytes_max: 5,
         page_nesting_max: 3,
+        page_blocks_max: 4,
+        page_marks_max: 2,
         url_bytes_max: 12,
         sitemap_urls_max: 2,
         sitemap_bytes_max: 300,
@@ -509,7 +559,22 @@ const PIECES: &[&[u8]] = &[
     b"<?xml encoding='",
     b"<blockquote>",
     b"<b>",
+    b"</b>",
     b"text",
+    b"<p>A sentence, with commas, that is long enough to count as one. ",
+    b"<div class='nav sidebar'>",
+    b"</div>",
+    b"<h2>",
+    b"</h2>",
+    b"<table><tr><td>",
+    b"<td>",
+    b"<tr>",
+    b"</table>",
+    b"<code>",
+    b"`",
+    b"<article>",
+    b"<template>",
+    b"</template>",
 ];
 
 proptest! {

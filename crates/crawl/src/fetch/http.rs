@@ -38,6 +38,7 @@ use crate::robots::Permit;
 pub struct HttpFetch {
     requests: Requests,
     wanted: Wanted,
+    assets: bool,
     proxies: ProxyPlan,
     tls: Tls,
     pool: Pool<Box<Connection>>,
@@ -151,6 +152,7 @@ impl HttpFetch {
         Ok(Self {
             requests: Requests::new(&plan, cookies, &limits)?,
             wanted: Wanted::new(&plan.accept),
+            assets: plan.assets,
             tls: Tls::new(&plan)?,
             proxies: plan.proxies,
             pool: Pool::new(&limits),
@@ -244,7 +246,8 @@ impl HttpFetch {
         let (parts, body) = response.into_parts();
         let framing = Framing::of(body.size_hint().exact(), &parts.headers);
         let wanted = || self.wanted.wants(turn.permit.url(), content_type(&parts));
-        let reading = if turn.permit.is_errand() || wanted() {
+        let is_asset = self.assets && turn.permit.lease().item().via.is_embed();
+        let reading = if turn.permit.is_errand() || is_asset || wanted() {
             let reader = BodyReader {
                 connection: &mut connection,
                 sent: &mut turn.sent,

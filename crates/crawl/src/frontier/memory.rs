@@ -21,7 +21,7 @@ use super::host::host_key;
 use super::item::{Errand, Item, Place};
 use super::lease::{Lease, Turn};
 use super::near::PageKey;
-use super::record::{Fate, Learnt};
+use super::record::{Fate, Learnt, is_counted};
 use super::row::{PageRow, RobotsRow, Totals};
 use super::status::{FrontierStatus, HostList, HostStatus};
 use super::{
@@ -288,7 +288,7 @@ impl MemoryFrontier {
         }
     }
 
-    fn decide(&mut self, name: &str, origin: &str, fate: Fate, mut item: Item) {
+    fn decide(&mut self, name: &str, origin: &str, (fate, end): (Fate, End), mut item: Item) {
         let deferred_max = self.limits.host_urls_memory_max;
         let host = self.hosts.get_mut(name).expect("it was leased");
         match fate {
@@ -302,7 +302,7 @@ impl MemoryFrontier {
                 items.push((Some(at).filter(|_| deferred < deferred_max), item));
             }
             Fate::Done(row) => {
-                let answered = u64::from(item.errand.counts() && row.outcome.answered());
+                let answered = u64::from(is_counted(&item, &row, &end));
                 host.answered += answered;
                 self.totals.answered += answered;
                 self.totals.count(&row);
@@ -323,6 +323,14 @@ impl Frontier for MemoryFrontier {
         let (accepted, offered, _) = self.sift(candidates);
         accepted.into_iter().for_each(|candidate| self.enqueue(candidate));
         Ok(offered)
+    }
+
+    fn adopt(&mut self, _: Candidate) -> Lease {
+        panic!("nobody adopts here: what that does is tested by rebuilding")
+    }
+
+    fn foresee(&mut self, _: &[Fingerprint]) -> Result<()> {
+        panic!("nobody adopts here: what that does is tested by rebuilding")
     }
 
     fn lease(&mut self, now: Millis) -> Result<Option<Lease>> {
@@ -363,7 +371,7 @@ impl Frontier for MemoryFrontier {
         };
         self.totals.links += u64::from(settlement.links);
         settlement.rejected.iter().for_each(|(filter, count)| self.reject(filter, *count));
-        self.decide(&name, &origin, settlement.fate, item);
+        self.decide(&name, &origin, (settlement.fate, settlement.end), item);
         let lost = waited_for.map(|origin| Learnt::Unreachable { origin, retry_after_ms: None });
         if let Some(learnt) = lost.or(settlement.robots) {
             self.learn(learnt, settlement.at);

@@ -40,7 +40,7 @@ use std::net::IpAddr;
 
 use larm_core::alias::{self, Alias, Sighting};
 use larm_core::digest::BodyDigest;
-use larm_core::url::CrawlUrl;
+use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::via::Via;
 use larm_core::workbench::{End, HostKey, Pace};
 use larm_core::{Failure, Millis};
@@ -53,7 +53,8 @@ pub use keyed::KeyMap;
 pub use lease::{Lease, Turn};
 pub use record::{Fate, Learnt};
 pub use row::{
-    CANONICAL, Likeness, NEAR_DUPLICATE, PageRow, RobotsRow, RobotsRules, SIGNALS, SOFT_404, Totals,
+    CANONICAL, Likeness, NEAR_DUPLICATE, NO_SITEMAP, PageRow, RobotsRow, RobotsRules, SIGNALS,
+    SOFT_404, Totals,
 };
 pub use shared::SharedFrontier;
 pub use status::{FrontierStatus, HostList, HostStatus, Standing, Until};
@@ -210,6 +211,13 @@ pub trait Frontier: Send {
 
     /// Ends a lease.
     fn settle(&mut self, lease: Lease, settlement: Settlement) -> Result<Offered>;
+
+    /// A lease for a page that an archive holds already, out of turn: no host is asked, and none waits. If
+    /// the page is settled here, it stays as it is.
+    fn adopt(&mut self, candidate: Candidate) -> Lease;
+
+    /// Takes note of URLs that will be adopted, so that no link to them is taken for news.
+    fn foresee(&mut self, urls: &[Fingerprint]) -> Result<()>;
 
     /// The time at which [`Frontier::lease`] or [`Frontier::nameless`] may have something.
     fn next_due(&self, now: Millis) -> Option<Millis>;

@@ -19,6 +19,8 @@ pub const SOFT_404: &str = "soft-404";
 pub const NEAR_DUPLICATE: &str = "near-duplicate";
 /// Name of the fact about a page that names another URL as its canonical one.
 pub const CANONICAL: &str = "canonical";
+/// The fact of a URL where a sitemap was looked for that nobody had named, and none is.
+pub const NO_SITEMAP: &str = "no-sitemap";
 /// Name of the filter that rejects what its owner reserves.
 pub const SIGNALS: &str = "signals";
 
@@ -60,6 +62,11 @@ pub struct PageRow {
 }
 
 impl PageRow {
+    /// Whether a fact of this name is known of it.
+    pub fn has_fact(&self, name: &str) -> bool {
+        self.fact(name).is_some()
+    }
+
     /// Whether it was fetched, and there.
     pub fn is_page(&self) -> bool {
         self.outcome == Outcome::Fetched { status: 200 }
@@ -172,8 +179,11 @@ impl Totals {
         self.outcomes.values().sum()
     }
 
-    /// Counts one settled page.
+    /// Counts one settled page. A sitemap that nobody spoke of is not missing.
     pub fn count(&mut self, row: &PageRow) {
+        if row.has_fact(NO_SITEMAP) {
+            return;
+        }
         *self.outcomes.entry(row.outcome.word().to_owned()).or_default() += 1;
         if let Some(status) = row.outcome.status() {
             *self.statuses.entry(status).or_default() += 1;
@@ -184,8 +194,8 @@ impl Totals {
         let is_reserved =
             matches!(&row.outcome, Outcome::Rejected { filter, .. } if filter == SIGNALS);
         self.reserved += u64::from(is_reserved);
-        self.soft_404 += u64::from(row.facts.iter().any(|fact| &*fact.name == SOFT_404));
-        self.near_duplicates += u64::from(row.fact(NEAR_DUPLICATE).is_some());
+        self.soft_404 += u64::from(row.has_fact(SOFT_404));
+        self.near_duplicates += u64::from(row.has_fact(NEAR_DUPLICATE));
         self.bytes += row.bytes;
         self.duplicates += u64::from(row.same_as.is_some());
     }

@@ -206,7 +206,10 @@ impl Line {
             Reading::Rules(rules) => {
                 let (learnt, sitemaps) = self.robots.learn(&origin, rules, now);
                 settlement.robots = Some(learnt);
-                settlement.offers = self.judge_sitemaps(&origin, &sitemaps);
+                settlement.offers = match sitemaps.as_slice() {
+                    [] => self.usual_sitemap(&origin).into_iter().collect(),
+                    named => self.judge_sitemaps(&origin, named),
+                };
                 let reservations = self.robots.reservations_of(&origin);
                 settlement.offers.extend(reservations.map(reservations_errand));
             }

@@ -12,6 +12,9 @@ use crate::web::Web;
 /// The sitemap that robots.txt names.
 pub(crate) const SITEMAP_INDEX: &str = "/sitemap-index.xml";
 
+/// The image that sitemaps offer beside their pages.
+const MAPPED_IMAGE: &str = "/mapped/image.png";
+
 /// A picture of one grey pixel.
 pub(super) const PIXEL_PNG: [u8; 67] = [
     0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44, 0x52,
@@ -56,14 +59,16 @@ fn asset(content_type: &'static str, body: &[u8]) -> Resource {
     Resource::bytes(content_type, body).with_role(Role::Asset)
 }
 
-/// An index, a plain sitemap and a compressed one.
+/// An index, a plain sitemap and a compressed one, each page with an image of the extension for those.
 ///
-/// The truth says: sitemaps are demanded, and so are the pages that they name, found by `sitemap`.
+/// The truth says: sitemaps are demanded, and so are the pages that they name, found by `sitemap`; the
+/// image is an asset.
 pub(super) fn sitemaps(web: &Web, shelf: &mut Shelf) {
     let (plain, packed) = ("/sitemap-1.xml", "/sitemap-2.xml.gz");
     let index = sitemap(web, shelf.host, "sitemapindex", "sitemap", &[plain, packed]);
     let first = sitemap(web, shelf.host, "urlset", "url", &["/mapped/1", "/mapped/2"]);
     let second = sitemap(web, shelf.host, "urlset", "url", &["/mapped/3", "/mapped/4"]);
+    shelf.put(MAPPED_IMAGE, asset("image/png", &PIXEL_PNG));
     shelf.put(SITEMAP_INDEX, index);
     shelf.put(plain, first);
     shelf.put(packed, compressed(second));
@@ -73,14 +78,26 @@ pub(super) fn sitemaps(web: &Web, shelf: &mut Shelf) {
 }
 
 fn sitemap(web: &Web, host: usize, outer: &str, inner: &str, paths: &[&str]) -> Resource {
-    let entry = |path: &&str| format!("  <{inner}><loc>{}</loc></{inner}>\n", web.url(host, path));
+    let image = web.url(host, MAPPED_IMAGE);
+    let image = match inner {
+        "url" => format!("<image:image><image:loc>{image}</image:loc></image:image>"),
+        _ => String::new(),
+    };
+    let entry = |path: &&str| {
+        let about = "<lastmod>2026-01-31</lastmod>";
+        format!("  <{inner}><loc>{}</loc>{about}{image}</{inner}>\n", web.url(host, path))
+    };
     let entries: String = paths.iter().map(entry).collect();
     let namespace = "http://www.sitemaps.org/schemas/sitemap/0.9";
+    let images = "http://www.google.com/schemas/sitemap-image/1.1";
     let body = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{outer} xmlns=\"{namespace}\">\n{entries}</{outer}>\n"
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{outer} xmlns=\"{namespace}\" xmlns:image=\"{images}\">\n\
+         {entries}</{outer}>\n"
     )
     .into_bytes();
-    let links = paths.iter().map(|path| Link::absolute(host, *path)).collect();
+    let offered = (inner == "url").then(|| Link::absolute(host, MAPPED_IMAGE));
+    let offered = offered.map(|link| link.carried_by(Carrier::Image));
+    let links = paths.iter().map(|path| Link::absolute(host, *path)).chain(offered).collect();
     let reply = Reply::Bytes { content_type: "application/xml", body, links };
     Resource { reply, delivery: Default::default(), role: Role::Sitemap }
 }

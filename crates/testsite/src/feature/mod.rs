@@ -7,6 +7,7 @@ mod access;
 mod assets;
 mod content;
 mod errors;
+mod media;
 mod moved;
 mod usage;
 mod walls;
@@ -114,7 +115,7 @@ fn stock_site(web: &Web, shelf: &mut Shelf) {
     let next_host = (shelf.host + 1) % web.plan.hosts;
     let shown = |on: bool, home: usize| web.plan.shows(on, shelf.host, home);
     type Generator<'g> = &'g dyn Fn(&mut Shelf);
-    let generators: [(bool, Generator<'_>); 16] = [
+    let generators: [(bool, Generator<'_>); 17] = [
         (shown(features.redirects, home::MOVED), &|shelf| {
             moved::redirects(shelf, next_host, features.private);
         }),
@@ -132,6 +133,7 @@ fn stock_site(web: &Web, shelf: &mut Shelf) {
         (features.usage, &usage::usage),
         (features.assets, &assets::assets),
         (shown(features.sitemaps, home::MAPPED), &|shelf| assets::sitemaps(web, shelf)),
+        (shown(features.media, home::MAPPED), &|shelf| media::media(web, shelf)),
         (trap::is_trapped(web, shelf.host), &traps),
     ];
     for (_, generate) in generators.into_iter().filter(|(on, _)| *on) {

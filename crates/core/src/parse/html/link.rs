@@ -47,7 +47,7 @@ impl<'l> Finder<'l> {
         namespace: Namespace,
         attributes: &Attributes<'_>,
     ) -> Option<LinkId> {
-        if attributes.is_empty() {
+        if attributes.has_no_link() {
             return None;
         }
         self.rel.clear();

@@ -6,8 +6,12 @@
 
 mod foreign;
 mod form;
+mod hint;
 mod link;
+mod main_part;
+mod meta;
 mod name;
+mod outline;
 mod packed;
 mod reference;
 mod refresh;
@@ -22,11 +26,14 @@ mod tests;
 
 use super::Input;
 use super::bytes;
+use super::language;
 use super::page::{LinkId, Note, Page, cut};
 use super::prose::{self, Prose};
 use super::sniff::Kind;
 use crate::{Limits, Via};
 use link::Finder;
+use meta::Sayings;
+use outline::Outline;
 
 pub use form::{Form, forms};
 
@@ -44,7 +51,7 @@ pub(super) fn read(input: &Input<'_>, page: Page, source: &str, limits: &Limits)
     while let Some(event) = scanner.next() {
         match event {
             Event::Start { tag, namespace } => reader.start(tag, namespace, &scanner),
-            Event::End { tag, .. } => reader.end(tag),
+            Event::End { tag, namespace } => reader.end(tag, namespace, scanner.in_template()),
             Event::Text(text) => reader.text(text, scanner.in_template()),
         }
     }
@@ -67,7 +74,10 @@ struct Reader<'i, 'l> {
     limits: &'l Limits,
     page: Page,
     finder: Finder<'l>,
+    sayings: Sayings<'l>,
     text: Prose,
+    /// The blocks that the text stands in, where it is wanted.
+    outline: Option<Outline>,
     title: Title,
     has_base: bool,
     /// The link whose text is being read.
@@ -83,7 +93,9 @@ impl<'i, 'l> Reader<'i, 'l> {
             limits,
             page,
             finder: Finder::new(limits),
+            sayings: Sayings::new(limits),
             text: text(input, limits),
+            outline: input.text.then(|| Outline::new(limits)),
             title: Title::NotYet,
             has_base: false,
             anchor: None,
@@ -94,6 +106,14 @@ impl<'i, 'l> Reader<'i, 'l> {
 
     fn finish(mut self) -> Page {
         self.close_anchor();
+        self.sayings.finish(&mut self.page);
+        if let Some(outline) = self.outline {
+            if outline.is_cut() {
+                self.page.note(Note::MarksTruncated);
+            }
+            self.page.marks = outline.marks(self.text.as_str());
+            self.page.language = language::language(self.text.as_str(), &self.page.marks.main);
+        }
         self.page.set_text(self.text);
         self.page.set_links(self.finder.into_links());
         self.page.canonical = self.page.first_target(Via::Canonical).map(str::to_owned);
@@ -113,6 +133,9 @@ impl<'i, 'l> Reader<'i, 'l> {
             self.picture(tag, attributes);
             if !scanner.in_template() {
                 self.head(tag, attributes);
+                if let Some(outline) = &mut self.outline {
+                    outline.start(tag, attributes, self.text.as_str().len());
+                }
             }
         }
     }
@@ -122,22 +145,28 @@ impl<'i, 'l> Reader<'i, 'l> {
         match tag {
             Tag::Html => self.lang(attributes),
             Tag::Base => self.base(attributes),
-            Tag::Meta => self.meta(attributes),
             Tag::Title if self.title == Title::NotYet => self.title = Title::Open,
             Tag::Title => self.title = Title::Done,
-            _ => {}
+            _ => self.sayings.element(tag, attributes, &mut self.page),
         }
     }
 
-    fn end(&mut self, tag: Tag) {
+    fn end(&mut self, tag: Tag, namespace: Namespace, in_template: bool) {
         if tag == Tag::A {
             self.close_anchor();
+        }
+        if let Some(outline) = &mut self.outline
+            && namespace == Namespace::Html
+            && !in_template
+        {
+            outline.end(tag, self.text.as_str());
         }
         self.separate(tag);
     }
 
     fn text(&mut self, text: Text<'_>, in_template: bool) {
         match text.within {
+            Some(Tag::Script) => self.sayings.script(text.source, &mut self.page),
             Some(Tag::Style) => self.finder.style_sheet(text.source),
             Some(Tag::Title) => self.title(text.source, in_template),
             None | Some(Tag::Xmp | Tag::Plaintext) if !in_template => self.readable(text),
@@ -159,8 +188,10 @@ impl<'i, 'l> Reader<'i, 'l> {
             return;
         }
         let words = decoded(text, &mut self.buffer);
-        if self.input.text {
+        if let Some(outline) = &mut self.outline {
+            let from = self.text.as_str().len();
             self.text.words(words);
+            outline.text(self.text.as_str(), from, self.anchor.is_some());
         }
         if self.anchor.is_some() {
             self.anchor_text.words(words);
@@ -183,11 +214,8 @@ impl<'i, 'l> Reader<'i, 'l> {
 
     #[inline(always)]
     fn separate(&mut self, tag: Tag) {
-        if tag.is_block() {
-            self.text.line();
-            self.anchor_text.space();
-        } else if tag.is_cell() {
-            self.text.space();
+        separate(tag, &mut self.text);
+        if tag.is_block() || tag.is_cell() {
             self.anchor_text.space();
         }
     }
@@ -204,7 +232,7 @@ impl<'i, 'l> Reader<'i, 'l> {
             self.title = Title::Done;
             self.buffer.clear();
             decode_text(raw, &mut self.buffer);
-            self.page.title = self.field();
+            self.page.title = meta::field(&self.buffer, &mut self.page, self.limits);
         }
     }
 
@@ -233,41 +261,19 @@ impl<'i, 'l> Reader<'i, 'l> {
         self.page.base = base.ok().filter(is_usable);
     }
 
-    fn meta(&mut self, attributes: &Attributes<'_>) {
-        let (Some(name), Some(content)) =
-            (attributes.get(Attr::Name), attributes.get(Attr::Content))
-        else {
-            return;
-        };
-        self.attribute(name);
-        let name = self.buffer.trim_ascii().to_ascii_lowercase();
-        self.attribute(content);
-        if name == "description" && self.page.description.is_none() {
-            self.page.description = self.field();
-        } else if speaks_to_robots(&name, &self.buffer) && self.has_room_for_robots() {
-            let content = cut(&self.buffer, self.limits.page_meta_bytes_max).to_owned();
-            self.page.robots_meta.push((name, content));
-        }
-    }
-
-    /// A page may say as many things to robots as it may have links.
-    fn has_room_for_robots(&self) -> bool {
-        (self.page.robots_meta.len() as u64) < self.limits.page_links_max
-    }
-
     fn attribute(&mut self, raw: &str) {
         self.buffer.clear();
         decode_attribute(raw, &mut self.buffer);
     }
+}
 
-    /// The buffer as a field of the page: white space collapsed, within the limit, not empty.
-    fn field(&mut self) -> Option<String> {
-        let mut prose = Prose::new(self.limits.page_meta_bytes_max);
-        prose.words(&self.buffer);
-        if prose.is_cut() {
-            self.page.note(Note::MetaTruncated);
-        }
-        Some(prose.into_string()).filter(|text| !text.is_empty())
+/// What a tag puts between the words before and behind it.
+#[inline(always)]
+pub(super) fn separate(tag: Tag, text: &mut Prose) {
+    if tag.is_block() {
+        text.line();
+    } else if tag.is_cell() {
+        text.space();
     }
 }
 
@@ -286,41 +292,4 @@ pub(super) fn decoded<'t>(text: Text<'t>, buffer: &'t mut String) -> &'t str {
     buffer.clear();
     decode_text(text.source, buffer);
     buffer
-}
-
-/// Words that tell a robot something. Any name may carry them: each crawler has its own.
-const DIRECTIVES: &[&str] = &[
-    "all",
-    "none",
-    "index",
-    "noindex",
-    "follow",
-    "nofollow",
-    "archive",
-    "noarchive",
-    "nosnippet",
-    "noimageindex",
-    "notranslate",
-    "noai",
-    "noimageai",
-    "unavailable_after",
-    "max-snippet",
-    "max-image-preview",
-    "max-video-preview",
-    "indexifembedded",
-];
-
-/// Names by which a page reserves text and data mining (TDM Reservation Protocol, 2024).
-const RESERVATIONS: &[&str] = &["tdm-reservation", "tdm-policy"];
-
-fn speaks_to_robots(name: &str, content: &str) -> bool {
-    RESERVATIONS.contains(&name) || is_directives(content)
-}
-
-fn is_directives(content: &str) -> bool {
-    let is_directive = |part: &str| {
-        let word = part.trim_ascii().split([':', ' ']).next().unwrap_or_default();
-        DIRECTIVES.iter().any(|directive| word.eq_ignore_ascii_case(directive))
-    };
-    content.split(',').any(is_directive)
 }

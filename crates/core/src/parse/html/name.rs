@@ -39,7 +39,7 @@ names! {
         Head = "head", Header = "header", Hgroup = "hgroup", Hr = "hr", Html = "html", I = "i",
         Iframe = "iframe", Image = "image", Img = "img", Input = "input", Ins = "ins", Kbd = "kbd",
         Keygen = "keygen", Legend = "legend", Li = "li", Link = "link", Listing = "listing",
-        Main = "main", Malignmark = "malignmark", Marquee = "marquee", Math = "math", Menu = "menu",
+        Main = "main", Malignmark = "malignmark", Mark = "mark", Marquee = "marquee", Math = "math", Menu = "menu",
         Meta = "meta", Mglyph = "mglyph", Mi = "mi", Mn = "mn", Mo = "mo", Ms = "ms", Mtext = "mtext",
         Nav = "nav", Nobr = "nobr", Noscript = "noscript", Noembed = "noembed", Noframes = "noframes", Object = "object",
         Ol = "ol", Optgroup = "optgroup", Option = "option", P = "p", Param = "param",
@@ -48,7 +48,7 @@ names! {
         Source = "source", Span = "span", Strike = "strike", Strong = "strong", Style = "style",
         Sub = "sub", Summary = "summary", Sup = "sup", Svg = "svg", Table = "table", Tbody = "tbody",
         Td = "td", Template = "template", Textarea = "textarea", Tfoot = "tfoot", Th = "th",
-        Thead = "thead", Title = "title", Tr = "tr", Track = "track", Tt = "tt", U = "u", Ul = "ul",
+        Thead = "thead", Time = "time", Title = "title", Tr = "tr", Track = "track", Tt = "tt", U = "u", Ul = "ul",
         Use = "use", Var = "var", Video = "video", Wbr = "wbr", Xmp = "xmp",
     }
 }
@@ -56,10 +56,10 @@ names! {
 names! {
     /// An attribute's name.
     Attr in 128 {
-        Alt = "alt", Background = "background", Charset = "charset", Cite = "cite", Color = "color", Content = "content",
-        Data = "data", Encoding = "encoding", Face = "face", Href = "href", HttpEquiv = "http-equiv",
-        Imagesrcset = "imagesrcset", Lang = "lang", Longdesc = "longdesc", Name = "name",
-        Poster = "poster", Rel = "rel", Size = "size", Src = "src", Srcset = "srcset",
+        Alt = "alt", AriaHidden = "aria-hidden", Background = "background", Charset = "charset", Cite = "cite", Class = "class",
+        Color = "color", Content = "content", Data = "data", Datetime = "datetime", Encoding = "encoding", Face = "face", Hidden = "hidden", Href = "href", Hreflang = "hreflang",
+        HttpEquiv = "http-equiv", Id = "id", Itemprop = "itemprop", Imagesrcset = "imagesrcset", Lang = "lang", Longdesc = "longdesc", Name = "name",
+        Poster = "poster", Property = "property", Pubdate = "pubdate", Rel = "rel", Role = "role", Size = "size", Src = "src", Srcset = "srcset",
         Style = "style", Type = "type", XlinkHref = "xlink:href", XmlLang = "xml:lang",
     }
 }
@@ -168,6 +168,32 @@ impl Tag {
     /// Elements next to each other, but not words of one text.
     pub fn is_cell(self) -> bool {
         matches!(self, Self::Td | Self::Th | Self::Button | Self::Select | Self::Textarea)
+    }
+
+    /// Elements that stress their words.
+    pub fn is_emphasis(self) -> bool {
+        matches!(self, Self::B | Self::Strong | Self::Em | Self::I | Self::Mark)
+    }
+
+    /// A heading's level.
+    pub fn heading(self) -> Option<u8> {
+        matches!(self, Self::H1 | Self::H2 | Self::H3 | Self::H4 | Self::H5 | Self::H6)
+            .then(|| self as u8 - Self::H1 as u8 + 1)
+    }
+
+    /// Tables and their parts.
+    pub fn is_of_table(self) -> bool {
+        matches!(
+            self,
+            Self::Table
+                | Self::Caption
+                | Self::Thead
+                | Self::Tbody
+                | Self::Tfoot
+                | Self::Tr
+                | Self::Td
+                | Self::Th
+        )
     }
 
     /// HTML start tags that end foreign content (HTML section 13.2.6.5), `font` aside.

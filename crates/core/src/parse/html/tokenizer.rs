@@ -46,16 +46,39 @@ pub(in crate::parse) enum Mode {
 /// The attributes of one tag that larm knows, values as written. The first of a name counts.
 #[derive(Debug, Clone)]
 pub(in crate::parse) struct Attributes<'a> {
-    present: u32,
+    present: u64,
     values: [&'a str; Attr::COUNT],
 }
 
-const _: () = assert!(Attr::COUNT <= 32, "one bit each");
+const _: () = assert!(Attr::COUNT <= 64, "one bit each");
+
+/// Attributes that tell how to read an element and never lead anywhere.
+const HINTS: u64 = bits(&[
+    Attr::AriaHidden,
+    Attr::Class,
+    Attr::Datetime,
+    Attr::Hidden,
+    Attr::Hreflang,
+    Attr::Id,
+    Attr::Itemprop,
+    Attr::Property,
+    Attr::Pubdate,
+    Attr::Role,
+]);
+
+const fn bits(names: &[Attr]) -> u64 {
+    let (mut bits, mut at) = (0, 0);
+    while at < names.len() {
+        bits |= 1 << names[at] as u64;
+        at += 1;
+    }
+    bits
+}
 
 impl<'a> Attributes<'a> {
     /// The value as written, references not yet decoded.
     pub fn get(&self, name: Attr) -> Option<&'a str> {
-        let is_there = self.present & 1 << name as u32 != 0;
+        let is_there = self.present & 1 << name as u64 != 0;
         is_there.then(|| self.values[name as usize])
     }
 
@@ -63,13 +86,18 @@ impl<'a> Attributes<'a> {
         self.get(name).is_some()
     }
 
-    /// Whether the tag has nothing that larm knows.
-    pub fn is_empty(&self) -> bool {
-        self.present == 0
+    /// Whether the tag has nothing that may be a link.
+    pub fn has_no_link(&self) -> bool {
+        self.present & !HINTS == 0
+    }
+
+    /// Whether the tag says nothing of how to read its element.
+    pub fn has_no_hint(&self) -> bool {
+        self.present & (HINTS | bits(&[Attr::Style])) == 0
     }
 
     fn keep_first(&mut self, name: Attr, value: &'a str) {
-        let bit = 1 << name as u32;
+        let bit = 1 << name as u64;
         if name != Attr::Other && self.present & bit == 0 {
             self.present |= bit;
             self.values[name as usize] = value;

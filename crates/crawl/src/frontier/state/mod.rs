@@ -133,6 +133,7 @@ impl State {
                 Ok(())
             }
             Record::Settled(settled) => self.settle(*settled),
+            Record::Adopted(adopted) => self.adopt(*adopted),
             Record::Shed { host, places, limit } => self.shed(&host, &places, &limit),
             Record::NameFailed { host, class, at } => self.name_failed(&host, class, at),
             Record::Changed { key, value, .. } => {

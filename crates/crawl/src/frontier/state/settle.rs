@@ -10,7 +10,7 @@ use crate::frontier::host::host_key;
 use crate::frontier::item::{Item, Place};
 use crate::frontier::near::{Entry, PageKey};
 use crate::frontier::queue::Taken;
-use crate::frontier::record::{AliasNews, Fate, Learnt, Settled};
+use crate::frontier::record::{Adopted, AliasNews, Fate, Learnt, Settled, is_counted};
 use crate::frontier::row::PageRow;
 use crate::frontier::store::{BlockKey, encode};
 use crate::store::SameAs;
@@ -45,6 +45,23 @@ impl State {
             self.touched.insert(host_key(&of));
         }
         self.aliases.hear(news);
+        Ok(())
+    }
+
+    /// A page that never waited.
+    pub(super) fn adopt(&mut self, adopted: Adopted) -> Result<()> {
+        self.changed(ROW_BYTES);
+        self.totals.links += u64::from(adopted.links);
+        self.count_rejected(&adopted.rejected);
+        let answered = u64::from(adopted.row.outcome.answered());
+        self.totals.known += 1;
+        self.totals.answered += answered;
+        let host = self.host(&adopted.host)?;
+        host.changed = true;
+        host.answered += answered;
+        let partition = host.partition;
+        self.keep(&adopted.row, partition);
+        self.enqueue_all(&adopted.offers);
         Ok(())
     }
 
@@ -108,7 +125,7 @@ impl State {
         match &settled.fate {
             Fate::Done(row) => {
                 self.waiting -= 1;
-                let answered = u64::from(item.errand.counts() && row.outcome.answered());
+                let answered = u64::from(is_counted(&item, row, &settled.end));
                 self.totals.answered += answered;
                 let host = self.host(&settled.host)?;
                 host.answered += answered;

@@ -1,0 +1,224 @@
+//! What a block says of itself beside its name: words in `class` and `id`, its `role`, whether it is
+//! hidden.
+//!
+//! Authors name what they build, so these words tell navigation from article more often than not. They
+//! are hints and no proof: who judges a block weighs them against its text.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
+use super::name::{Attr, Tag};
+use super::tokenizer::Attributes;
+
+/// A set of hints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Hints(u8);
+
+impl Hints {
+    /// Its name is that of an article, or of what holds one.
+    pub const MAIN: Self = Self(1);
+    /// Its name is that of a part of the frame: navigation, notices, advertisements.
+    pub const FRAME: Self = Self(2);
+    /// Its name is that of a small thing beside an article: shares, tags, bylines.
+    pub const ASIDE: Self = Self(4);
+    /// What readers wrote.
+    pub const TALK: Self = Self(8);
+    /// It is not shown.
+    pub const HIDDEN: Self = Self(16);
+    /// It says outright that it is the article's text.
+    pub const BODY: Self = Self(32);
+    /// It says outright that it is part of the frame.
+    pub const ROLE: Self = Self(64);
+
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn add(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// The hints of a start tag.
+    pub fn of(tag: Tag, attributes: &Attributes<'_>) -> Self {
+        let mut hints = Self::default();
+        if attributes.has_no_hint() {
+            return hints;
+        }
+        for name in [Attr::Class, Attr::Id] {
+            if let Some(value) = attributes.get(name).filter(|_| is_named(tag)) {
+                hints.read_names(value);
+            }
+        }
+        if let Some(role) = attributes.get(Attr::Role) {
+            hints.read_role(role.trim_ascii());
+        }
+        if attributes.get(Attr::Itemprop).is_some_and(|value| has_body(value)) {
+            hints.add(Self::BODY);
+        }
+        let style = attributes.get(Attr::Style).unwrap_or_default();
+        let is_hidden = attributes.has(Attr::Hidden)
+            || attributes.get(Attr::AriaHidden).is_some_and(|value| value == "true")
+            || hides(style);
+        if is_hidden {
+            hints.add(Self::HIDDEN);
+        }
+        hints
+    }
+
+    fn read_names(&mut self, names: &str) {
+        for found in MATCHER.find_overlapping_iter(names) {
+            let at = found.pattern().as_usize();
+            let hint = match WHOLE.get(at) {
+                Some((_, hint)) => {
+                    is_word(names.as_bytes(), found.start(), found.end()).then_some(*hint)
+                }
+                None => Some(PARTS[at - WHOLE.len()].1),
+            };
+            self.add(hint.unwrap_or_default());
+        }
+    }
+
+    fn read_role(&mut self, role: &str) {
+        const FRAME: &[&str] = &[
+            "navigation",
+            "banner",
+            "contentinfo",
+            "complementary",
+            "search",
+            "dialog",
+            "alert",
+            "alertdialog",
+            "menu",
+            "menubar",
+            "toolbar",
+            "tooltip",
+        ];
+        if FRAME.iter().any(|each| role.eq_ignore_ascii_case(each)) {
+            self.add(Self::ROLE);
+        } else if role.eq_ignore_ascii_case("main") || role.eq_ignore_ascii_case("article") {
+            self.add(Self::MAIN);
+        }
+    }
+}
+
+/// Names of paragraphs, items and cells say how they look.
+fn is_named(tag: Tag) -> bool {
+    !matches!(tag, Tag::Tr | Tag::Option | Tag::Tbody | Tag::Thead)
+}
+
+fn has_body(value: &str) -> bool {
+    value.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("articlebody"))
+}
+
+/// Whether an inline style hides its element.
+fn hides(style: &str) -> bool {
+    let mut declarations = style.split(';').filter_map(|each| each.split_once(':'));
+    declarations.any(|(name, value)| {
+        let is = |wanted_name: &str, wanted: &str| {
+            name.trim_ascii().eq_ignore_ascii_case(wanted_name)
+                && value
+                    .trim_ascii()
+                    .get(..wanted.len())
+                    .is_some_and(|value| value.eq_ignore_ascii_case(wanted))
+        };
+        is("display", "none") || is("visibility", "hidden")
+    })
+}
+
+/// Short words, which count where they stand alone: `nav-main`, but not `canavan`.
+const WHOLE: &[(&str, Hints)] = &[
+    ("article", Hints::MAIN),
+    ("blog", Hints::MAIN),
+    ("body", Hints::MAIN),
+    ("column", Hints::MAIN),
+    ("entry", Hints::MAIN),
+    ("hentry", Hints::MAIN),
+    ("main", Hints::MAIN),
+    ("post", Hints::MAIN),
+    ("prose", Hints::MAIN),
+    ("story", Hints::MAIN),
+    ("text", Hints::MAIN),
+    ("ad", Hints::FRAME),
+    ("ads", Hints::FRAME),
+    ("menu", Hints::FRAME),
+    ("modal", Hints::FRAME),
+    ("nav", Hints::FRAME),
+    ("navi", Hints::FRAME),
+    ("pager", Hints::FRAME),
+    ("popup", Hints::FRAME),
+    ("promo", Hints::FRAME),
+    ("rss", Hints::FRAME),
+    ("share", Hints::FRAME),
+    ("shares", Hints::FRAME),
+    ("skip", Hints::FRAME),
+    ("social", Hints::FRAME),
+    ("author", Hints::ASIDE),
+    ("byline", Hints::ASIDE),
+    ("contact", Hints::ASIDE),
+    ("date", Hints::ASIDE),
+    ("meta", Hints::ASIDE),
+    ("tags", Hints::ASIDE),
+    ("tools", Hints::ASIDE),
+    ("reply", Hints::TALK),
+];
+
+/// Words that count wherever they stand: `leftsidebar2`.
+const PARTS: &[(&str, Hints)] = &[
+    ("articlebody", Hints::MAIN),
+    ("content", Hints::MAIN),
+    ("maintext", Hints::MAIN),
+    ("markdown", Hints::MAIN),
+    ("advert", Hints::FRAME),
+    ("banner", Hints::FRAME),
+    ("breadcrumb", Hints::FRAME),
+    ("consent", Hints::FRAME),
+    ("cookie", Hints::FRAME),
+    ("copyright", Hints::FRAME),
+    ("footer", Hints::FRAME),
+    ("gdpr", Hints::FRAME),
+    ("header", Hints::FRAME),
+    ("lightbox", Hints::FRAME),
+    ("login", Hints::FRAME),
+    ("masthead", Hints::FRAME),
+    ("mostread", Hints::FRAME),
+    ("most-read", Hints::FRAME),
+    ("navbar", Hints::FRAME),
+    ("navigation", Hints::FRAME),
+    ("newsletter", Hints::FRAME),
+    ("outbrain", Hints::FRAME),
+    ("overlay", Hints::FRAME),
+    ("pagination", Hints::FRAME),
+    ("recommend", Hints::FRAME),
+    ("related", Hints::FRAME),
+    ("sharing", Hints::FRAME),
+    ("sidebar", Hints::FRAME),
+    ("signup", Hints::FRAME),
+    ("sponsor", Hints::FRAME),
+    ("subscri", Hints::FRAME),
+    ("submenu", Hints::FRAME),
+    ("taboola", Hints::FRAME),
+    ("toolbar", Hints::FRAME),
+    ("trending", Hints::FRAME),
+    ("comment", Hints::TALK),
+    ("disqus", Hints::TALK),
+    ("replies", Hints::TALK),
+];
+
+static MATCHER: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let words = WHOLE.iter().chain(PARTS).map(|(word, _)| word);
+    let mut builder = AhoCorasick::builder();
+    builder.kind(Some(AhoCorasickKind::DFA)).ascii_case_insensitive(true);
+    builder.build(words).expect("a few short words fit into any automaton")
+});
+
+/// Whether these bytes stand alone, or are set off by a capital: `postBody`.
+fn is_word(names: &[u8], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).map(|at| names[at]);
+    let is_begun = names[start].is_ascii_uppercase();
+    let begins = before.is_none_or(|before| {
+        !before.is_ascii_alphabetic() || (is_begun && before.is_ascii_lowercase())
+    });
+    let ends = names.get(end).is_none_or(|after| !after.is_ascii_lowercase());
+    begins && ends
+}
