@@ -226,17 +226,17 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_probe: Option<bool>,
 
-    /// Do not look for /sitemap.xml where robots.txt names no sitemap
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
-        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub no_sitemap: Option<bool>,
-
     /// What to do about pages that are there already: nearly the same words, mirrors of a host, index files
     /// of directories. Mark them, and stop at them; mark them and go on; or do not look
     #[arg(long, value_name = "WHAT", help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicates: Option<Duplicates>,
+
+    /// Do not look for /sitemap.xml where robots.txt names no sitemap
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_sitemap: Option<bool>,
 
     /// Sign requests with this Ed25519 key (Web Bot Auth); `larm key new` makes one
     #[arg(long, value_name = "FILE", help_heading = "How to ask")]

@@ -96,7 +96,7 @@ pub async fn restore(line: &Line, lease: Lease, archived: Archived) -> Result<()
     let body = line.decode(&archived.fetched);
     let mut read = line.read_archived(&lease, &archived, &body).await?;
     let mut links = line.judge_links(&lease, &archived.fetched, read.page.as_ref())?;
-    line.liken_archived(&lease, &archived, &mut read, &mut links)?;
+    line.recall_likeness(&lease, &archived, &mut read, &mut links);
     drop(body);
     line.keep(lease, archived.fetched, read, links).await
 }

@@ -14,13 +14,13 @@ use crate::store::{SameAs, WarcRef};
 
 /// Name of the fact about a page that is what its host answers to any path.
 pub const SOFT_404: &str = "soft-404";
-/// The fact of a URL where a sitemap was looked for that nobody had named, and none is.
-pub const NO_SITEMAP: &str = "no-sitemap";
 /// Name of the fact about a page that says nearly the same as another, and of the reason why its links
 /// are not followed.
 pub const NEAR_DUPLICATE: &str = "near-duplicate";
 /// Name of the fact about a page that names another URL as its canonical one.
 pub const CANONICAL: &str = "canonical";
+/// The fact of a URL where a sitemap was looked for that nobody had named, and none is.
+pub const NO_SITEMAP: &str = "no-sitemap";
 /// Name of the filter that rejects what its owner reserves.
 pub const SIGNALS: &str = "signals";
 

@@ -79,7 +79,7 @@ impl JudgedLinks {
 }
 
 /// What is to become of a link.
-pub(super) enum Judged {
+enum Judged {
     /// It leads to what was offered a moment ago. Whoever offers it again learns nothing new.
     Known(CrawlUrl),
     /// It may be offered.
@@ -92,15 +92,6 @@ pub(super) enum Judged {
         url: Option<CrawlUrl>,
         reason: Reason,
     },
-}
-
-impl Judged {
-    pub(super) fn passed(self) -> Option<Candidate> {
-        match self {
-            Self::Passed(candidate) => Some(candidate),
-            _ => None,
-        }
-    }
 }
 
 impl From<UrlError> for Judged {
@@ -277,7 +268,7 @@ impl Line {
         let candidates = sitemaps.iter().filter_map(|text| {
             let url = url::resolve(text, Some(&robots.to_url()), None).ok()?;
             let url = url::canonicalise(url, rules.url_rules()).ok()?;
-            judge(&rules, sitemap(url, Some(robots.as_str().into())), Some(&robots)).passed()
+            passed(&rules, sitemap(url, Some(robots.as_str().into())), &robots)
         });
         candidates.collect()
     }
@@ -288,7 +279,7 @@ impl Line {
         let rules = self.rules.read();
         let robots = CrawlUrl::from_canonical(&format!("{origin}/robots.txt"))?;
         let url = CrawlUrl::from_canonical(&format!("{origin}/sitemap.xml"))?;
-        self.usual_sitemap.then(|| judge(&rules, sitemap(url, None), Some(&robots)).passed())?
+        self.usual_sitemap.then(|| passed(&rules, sitemap(url, None), &robots))?
     }
 
     /// Whether the item is a seed, or where a seed's host was redirected to.
@@ -319,7 +310,14 @@ fn sitemap(url: CrawlUrl, parent: Option<Arc<str>>) -> Candidate {
     Candidate { url, depth: 1, via: Via::Robots, parent, redirects: 0, errand: Errand::Sitemap }
 }
 
-pub(super) fn judge(rules: &Rules, candidate: Candidate, from: Option<&CrawlUrl>) -> Judged {
+pub(super) fn passed(rules: &Rules, candidate: Candidate, from: &CrawlUrl) -> Option<Candidate> {
+    match judge(rules, candidate, Some(from)) {
+        Judged::Passed(candidate) => Some(candidate),
+        _ => None,
+    }
+}
+
+fn judge(rules: &Rules, candidate: Candidate, from: Option<&CrawlUrl>) -> Judged {
     let verdict = rules.judge(&Subject {
         url: &candidate.url,
         depth: candidate.depth,

@@ -378,29 +378,15 @@ impl Line {
         body: &Decoded<'_>,
     ) -> Result<Read> {
         let mut read = self.read(lease, &archived.fetched, body, Signals::default()).await?;
-        if archived.fetched.facts.iter().any(|fact| &*fact.name == SOFT_404) {
+        let known = &archived.fetched.facts;
+        read.facts.retain(|fact| !known.iter().any(|one| one.name == fact.name));
+        if known.iter().any(|fact| &*fact.name == SOFT_404) {
             read.page = None;
         }
         read.digest.same_as.take_if(|original| original.url == lease.url().as_str());
         read.asks.clear();
         read.archived = Some(archived.place.clone());
         Ok(read)
-    }
-
-    /// Step 10 for an answer from an archive, unless the state knows what came of it.
-    pub fn liken_archived(
-        &self,
-        lease: &Lease,
-        archived: &Archived,
-        read: &mut Read,
-        links: &mut JudgedLinks,
-    ) -> Result<()> {
-        if self.frontier().page(lease.url())?.is_none() {
-            self.liken(lease, read, links)?;
-        }
-        let known = &archived.fetched.facts;
-        read.facts.retain(|fact| !known.iter().any(|one| one.name == fact.name));
-        Ok(())
     }
 
     /// Takes note of what the owner says of the use of an answer, and keeps to it where that was asked.

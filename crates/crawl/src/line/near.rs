@@ -14,7 +14,7 @@ use larm_core::url::{self, CrawlUrl};
 use larm_core::via::Via;
 use larm_core::{Fact, Outcome};
 
-use super::{JudgedLinks, Line, Read};
+use super::{Archived, JudgedLinks, Line, Read};
 use crate::error::Result;
 use crate::frontier::near::{Claim, Entry, PageKey};
 use crate::frontier::{CANONICAL, Candidate, Lease, Likeness, NEAR_DUPLICATE, PageRow};
@@ -26,6 +26,8 @@ const SAMPLE_MAX: usize = 64;
 const NEW_MIN: usize = 3;
 /// See `NEW_MIN`.
 const NEW_SHARE: usize = 10;
+/// How the fact of a near-duplicate ends whose links are not followed.
+const LEFT: &str = "its links are not followed";
 
 /// An earlier page that says nearly the same.
 struct Original {
@@ -50,9 +52,7 @@ impl News {
 impl Line {
     /// Step 10: whether a page says nearly the same as one before it.
     pub fn liken(&self, lease: &Lease, read: &mut Read, links: &mut JudgedLinks) -> Result<()> {
-        let is_page = read.outcome == Outcome::Fetched { status: 200 } && lease.errand().counts();
-        let page = read.page.as_ref().filter(|page| is_page && may_be_compared(page));
-        let Some(page) = page.filter(|_| self.duplicates != Duplicates::Off) else { return Ok(()) };
+        let Some(page) = self.to_be_compared(lease, read) else { return Ok(()) };
         let canonical = self.canonical(lease, page);
         let simhash = self.simhash(page);
         read.facts.extend(canonical.iter().map(|url| Fact::new(CANONICAL, url.as_str())));
@@ -68,6 +68,32 @@ impl Line {
         }
         read.likeness = Some(Likeness { simhash, of: original.map(|original| original.url) });
         Ok(())
+    }
+
+    /// The same for a page from an archive: what was found out about it then counts.
+    pub fn recall_likeness(
+        &self,
+        lease: &Lease,
+        archived: &Archived,
+        read: &mut Read,
+        links: &mut JudgedLinks,
+    ) {
+        let simhash = self.to_be_compared(lease, read).and_then(|page| self.simhash(page));
+        let Some(simhash) = simhash else { return };
+        let known = archived.fetched.facts.iter().find(|fact| &*fact.name == NEAR_DUPLICATE);
+        let near = known.and_then(|fact| fact.value.strip_prefix("of ")?.split(',').next());
+        let same = read.digest.same_as.as_ref().map(|same| same.url.as_str());
+        if let Some(url) = near.filter(|_| known.is_some_and(|fact| fact.value.ends_with(LEFT))) {
+            links.leave(&reason(url), leads_on);
+        }
+        read.likeness = Some(Likeness { simhash, of: near.or(same).map(Into::into) });
+    }
+
+    /// The page of an answer, if it is one that others may be like.
+    fn to_be_compared<'a>(&self, lease: &Lease, read: &'a Read) -> Option<&'a Page> {
+        let is_page = read.outcome == Outcome::Fetched { status: 200 } && lease.errand().counts();
+        let page = read.page.as_ref().filter(|page| is_page && may_be_compared(page));
+        page.filter(|_| self.duplicates != Duplicates::Off)
     }
 
     /// The words of a page's main part, or of all of it where none was found.
@@ -153,9 +179,8 @@ impl Line {
                 news.new, news.all
             ));
         }
-        let reason = Reason::new(NEAR_DUPLICATE, format!("the page says nearly the same as {url}"));
-        links.leave(&reason, leads_on);
-        Ok(format!("{said}; its links are not followed"))
+        links.leave(&reason(url), leads_on);
+        Ok(format!("{said}; {LEFT}"))
     }
 
     /// How many links are new, as they are and as the original would have them. Of many, some are looked
@@ -178,6 +203,11 @@ impl Line {
         }
         Ok(News { new: (new * step).min(hops.len()), all })
     }
+}
+
+/// Why links of a page are not followed.
+fn reason(original: &str) -> Reason {
+    Reason::new(NEAR_DUPLICATE, format!("the page says nearly the same as {original}"))
 }
 
 /// Lists for machines are read as such, and say what they say.

@@ -8,7 +8,7 @@ use larm_core::alias::{self, Alias, Content, Instead, Says, Sighting, index_gues
 use larm_core::url::CrawlUrl;
 use larm_core::via::Via;
 
-use super::links::{Judged, judge};
+use super::links::passed;
 use super::{Line, Read};
 use crate::error::Result;
 use crate::frontier::{Candidate, Errand, Lease, PageRow, Sighted, Twin};
@@ -48,8 +48,7 @@ impl Line {
         let names = self.alias_rules().names_of(lease.url());
         let candidates = names.into_iter().map(|url| ask(lease, url, Via::Mirror));
         let rules = self.rules.read();
-        let judged = candidates.map(|candidate| judge(&rules, candidate, Some(lease.url())));
-        judged.filter_map(Judged::passed).collect()
+        candidates.filter_map(|candidate| passed(&rules, candidate, lease.url())).collect()
     }
 
     /// What a page says of names that may be aliases, and what has to be asked to find out.
@@ -133,12 +132,13 @@ impl Line {
             return Says::Nothing;
         }
         let candidate = ask(lease, twin.url.clone(), Via::Mirror);
-        match judge(&self.rules.read(), candidate, Some(lease.url())) {
-            Judged::Passed(candidate) if !self.is_known(&candidate.url) => {
+        let candidate = passed(&self.rules.read(), candidate, lease.url());
+        match candidate.filter(|candidate| !self.is_known(&candidate.url)) {
+            Some(candidate) => {
                 read.asks.push(candidate);
                 Says::Asks
             }
-            _ => Says::Nothing,
+            None => Says::Nothing,
         }
     }
 
