@@ -14,6 +14,7 @@ mod human;
 mod near;
 mod progress;
 mod summary;
+mod worth;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -129,7 +129,7 @@ fn in_words(dir: &Path, word: &str, live: Option<&Status>, kept: Option<&Summary
     // Writing to a text cannot fail.
     let _ = match (live, kept) {
         (Some(live), _) => write_live(&mut out, live),
-        (None, Some(kept)) => write_kept(&mut out, kept),
+        (None, Some(kept)) => write_kept(&mut out, dir, kept),
         (None, None) => Ok(()),
     };
     out
@@ -166,7 +166,7 @@ fn write_live(out: &mut String, status: &Status) -> std::fmt::Result {
     Ok(())
 }
 
-fn write_kept(out: &mut String, kept: &Summary) -> std::fmt::Result {
+fn write_kept(out: &mut String, dir: &Path, kept: &Summary) -> std::fmt::Result {
     writeln!(
         out,
         "  {}, {}, {} denied by robots.txt, {} failed, {} waiting",
@@ -176,6 +176,14 @@ fn write_kept(out: &mut String, kept: &Summary) -> std::fmt::Result {
         human::count(kept.failed.values().sum()),
         human::count(kept.queued)
     )?;
+    if kept.held > 0 {
+        let held = human::counted(kept.held, "of those is", "of those are");
+        writeln!(
+            out,
+            "  {held} like pages that brought nothing new (larm status {} --hosts)",
+            shown(dir)
+        )?;
+    }
     writeln!(
         out,
         "  {} from {} in {}; archive: {} in {}",
@@ -206,6 +214,8 @@ mod tests {
             address: None,
             alias: None,
             standing,
+            budget: None,
+            patterns: Vec::new(),
         };
         let frontier =
             FrontierStatus { totals, waiting: 3, leased: 1, hosts_waiting: 1, hosts: vec![host] };

@@ -28,3 +28,4 @@ mod tidy;
 mod trouble;
 mod walls;
 mod world;
+mod worth;

@@ -4,6 +4,7 @@ use larm_core::Millis;
 use larm_core::scope::{Subject, Verdict};
 use larm_core::url::CrawlUrl;
 use larm_core::via::Via;
+use larm_core::worth::Finding;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -32,6 +33,9 @@ pub enum Stand {
     Waiting {
         /// What its host is doing, where that is in memory.
         host: Option<HostStatus>,
+        /// What is thought of URLs like it, if they are not simply good.
+        #[serde(default)]
+        finding: Option<Finding>,
     },
     /// Never accepted: no page led to it, or a rule is against it.
     Unknown {
@@ -50,7 +54,8 @@ pub fn explain(
     let stand = if let Some(page) = frontier.page(url)? {
         Stand::Settled { page: Box::new(page) }
     } else if frontier.knows(url)? {
-        Stand::Waiting { host: frontier.host_status(url.host(), now) }
+        let (host, finding) = (frontier.host_status(url.host(), now), frontier.finding(url));
+        Stand::Waiting { host, finding }
     } else {
         Stand::Unknown { rejected_by: rejection(rules, url) }
     };

@@ -30,7 +30,9 @@ pub fn summarise(frontier: &dyn Frontier, seeds: u64, now: Millis) -> Summary {
         bytes: totals.bytes,
         duplicates: totals.duplicates,
         hosts: totals.hosts,
+        spam: totals.spam,
         queued: frontier.waiting(),
+        held: totals.held,
         ..Summary::default()
     };
     for (status, count) in &totals.statuses {

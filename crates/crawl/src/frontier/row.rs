@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::via::Via;
+use larm_core::worth::spam::SPAM;
 use larm_core::{Fact, FailureClass, Millis, Outcome};
 use serde::{Deserialize, Serialize};
 
@@ -115,6 +116,10 @@ pub struct Totals {
     pub soft_404: u64,
     /// Answers not kept, since their owner reserves a use that is to be respected.
     pub reserved: u64,
+    /// Pages made for search engines alone.
+    pub spam: u64,
+    /// URLs that wait since pages like them bring nothing new.
+    pub held: u64,
     /// Bytes of bodies as sent.
     pub bytes: u64,
     /// Pages with the body of another.
@@ -147,7 +152,9 @@ impl Totals {
         let is_reserved =
             matches!(&row.outcome, Outcome::Rejected { filter, .. } if filter == SIGNALS);
         self.reserved += u64::from(is_reserved);
-        self.soft_404 += u64::from(row.facts.iter().any(|fact| &*fact.name == SOFT_404));
+        let says = |name| u64::from(row.facts.iter().any(|fact| &*fact.name == name));
+        self.soft_404 += says(SOFT_404);
+        self.spam += says(SPAM);
         self.bytes += row.bytes;
         self.duplicates += u64::from(row.same_as.is_some());
     }

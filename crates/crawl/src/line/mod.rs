@@ -1,8 +1,8 @@
 //! The steps of the line: what [`pipeline`](crate::pipeline) calls, one function per step.
 //!
 //! Here are the steps up to the parsed page; `names` finds a host's addresses, `links` judges where a page
-//! leads, `visit` puts together what the sinks see, `settle` ends the lease, `errands` asks what the crawl
-//! itself wants to know.
+//! leads, `weigh` says what it brings, `visit` puts together what the sinks see, `settle` ends the lease,
+//! `errands` asks what the crawl itself wants to know.
 
 mod errands;
 mod links;
@@ -10,6 +10,7 @@ mod names;
 mod settle;
 mod trouble;
 mod visit;
+mod weigh;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use larm_core::scope::{Subject, Verdict};
 use larm_core::signals::{Reader, Signals, UseSet};
 use larm_core::url::{self, CrawlUrl};
 use larm_core::wall::{self, Sight};
+use larm_core::worth::Harvest;
 use larm_core::{Fact, Failure, FailureClass, Limits, Millis, Outcome, Protocol, Truncated};
 use tokio::sync::{Notify, mpsc};
 
@@ -78,6 +80,8 @@ pub struct Line {
     pub handler: Option<PageHandler>,
     /// Whether a sink or the handler reads the text of pages.
     pub reads_text: bool,
+    /// Whether it matters what pages are worth.
+    pub learns: bool,
     /// Product token, for robots directives.
     pub agent: String,
     /// Whether nofollow is obeyed.
@@ -128,13 +132,18 @@ pub struct Read {
     pub facts: Vec<Fact>,
     /// A question that it raises.
     pub probe: Option<Candidate>,
+    /// What it brought, if that says anything of pages like it.
+    pub harvest: Option<Harvest>,
+    /// It was made for search engines alone.
+    pub is_spam: bool,
 }
 
 impl Read {
     /// An answer of which nothing was read.
     pub fn unread(outcome: Outcome) -> Self {
         let (facts, digest) = (Vec::new(), Digested::default());
-        Self { outcome, page: None, note: None, digest, facts, probe: None }
+        let (harvest, is_spam) = (None, false);
+        Self { outcome, page: None, note: None, digest, facts, probe: None, harvest, is_spam }
     }
 
     /// Its owner does not want it to be used so: it is not kept, and leads nowhere.
@@ -280,8 +289,8 @@ impl Line {
         Some(Failure::new(FailureClass::BotWall, detail))
     }
 
-    /// Steps 8 and 9: digest and parse; what the owner says of its use, beforehand and here; and whether
-    /// it is a page at all.
+    /// Steps 8 and 9: digest and parse; what the owner says of its use, beforehand and here; whether
+    /// it is a page at all, and what it brings.
     pub fn read(
         &self,
         lease: &Lease,
@@ -297,6 +306,7 @@ impl Line {
         }
         self.heed(lease, fetched, said, &mut read);
         self.doubt(lease, fetched, body, &mut read)?;
+        self.weigh(lease, &mut read);
         Ok(read)
     }
 

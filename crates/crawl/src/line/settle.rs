@@ -25,7 +25,7 @@ impl Line {
         links: JudgedLinks,
     ) -> Result<()> {
         let (at, end) = (fetched.ended, end_of(&fetched));
-        let digest = read.digest.body;
+        let (digest, harvest, is_spam) = (read.digest.body, read.harvest.clone(), read.is_spam);
         let offers = links.candidates.into_iter().chain(read.probe.clone()).collect();
         let link_count = u32::try_from(links.facts.len()).unwrap_or(u32::MAX);
         let (fetched, place) = fetched.split_reservation();
@@ -46,6 +46,8 @@ impl Line {
                 .map(|(filter, n)| (filter.into_owned(), n))
                 .collect(),
             moved: None,
+            harvest,
+            is_spam,
         };
         let kept = Some((self.encoders.encode_all(&visit), visit));
         self.send(Work::settle(Job { lease, settlement, kept, place })).await

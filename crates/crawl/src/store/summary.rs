@@ -62,8 +62,12 @@ pub struct Summary {
     pub duplicates: u64,
     /// Hosts met.
     pub hosts: u64,
+    /// Pages made for search engines alone.
+    pub spam: u64,
     /// URLs still waiting.
     pub queued: u64,
+    /// Those of them that wait since pages like them bring nothing new.
+    pub held: u64,
     /// Archive files.
     pub warc_files: u64,
     /// Their size.

@@ -6,7 +6,7 @@ use larm_core::workbench::{End, Health, HostKey};
 use super::{ROW_BYTES, State, load};
 use crate::error::Result;
 use crate::frontier::host::host_key;
-use crate::frontier::item::{Item, Place};
+use crate::frontier::item::{HELD, Item, Place};
 use crate::frontier::queue::Taken;
 use crate::frontier::record::{Fate, Learnt, Settled};
 use crate::frontier::row::PageRow;
@@ -27,8 +27,7 @@ impl State {
         if let Some(learnt) = settled.robots {
             self.learn(learnt, settled.at)?;
         }
-        self.enqueue_all(&settled.offers);
-        Ok(())
+        self.enqueue_all(&settled.offers)
     }
 
     /// The item of a lease: held by its host while the crawl runs, still in its queue in recovery.
@@ -40,10 +39,21 @@ impl State {
             return Ok(Some(taken.item));
         }
         let index = host.origin_index(&settled.origin);
-        if let Some(taken) = host.origin(index).queue.take(settled.place) {
+        self.take_waiting(host_key(&settled.host), index, settled.place)
+    }
+
+    /// An item from the queue of an origin, in memory or on disk.
+    pub(super) fn take_waiting(
+        &mut self,
+        key: HostKey,
+        origin: u32,
+        place: Place,
+    ) -> Result<Option<Item>> {
+        let Some(host) = self.hosts.get_mut(&key) else { return Ok(None) };
+        if let Some(taken) = host.origin(origin).queue.take(place) {
             return Ok(Some(taken.item));
         }
-        self.take_from_blocks(host_key(&settled.host), index, settled.place)
+        self.take_from_blocks(key, origin, place)
     }
 
     fn take_from_blocks(
@@ -90,15 +100,16 @@ impl State {
     fn decide(&mut self, settled: &Settled, mut item: Item) -> Result<()> {
         match &settled.fate {
             Fate::Done(row) => {
-                self.waiting -= 1;
-                let answered = u64::from(item.errand.counts() && row.outcome.answered());
-                self.totals.answered += answered;
-                let host = self.host(&settled.host)?;
-                host.answered += answered;
-                let partition = host.partition;
+                self.leave_queue(&item);
+                if item.errand.counts() && row.outcome.answered() {
+                    self.totals.answered += 1;
+                    self.count_answer(&settled.host)?;
+                    self.note_harvest(settled, &item.url)?;
+                }
+                let partition = self.host(&settled.host)?.partition;
                 self.keep(row, partition);
             }
-            Fate::Errand => self.waiting -= 1,
+            Fate::Errand => self.leave_queue(&item),
             Fate::Again(at) => {
                 self.totals.retries += 1;
                 item.tries = item.tries.saturating_add(1);
@@ -116,6 +127,11 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    fn leave_queue(&mut self, item: &Item) {
+        self.waiting -= 1;
+        self.totals.held -= u64::from(item.place.priority == HELD);
     }
 
     fn keep(&mut self, row: &PageRow, partition: u16) {
