@@ -14,9 +14,9 @@ use crate::exit::shell_word;
 use crate::near::nearest;
 
 /// Commands that are planned and not there yet.
-const PLANNED: [&str; 14] = [
-    "search", "links", "graph", "check", "report", "diff", "export", "refresh", "rebuild",
-    "replay", "simulate", "serve", "node", "dev",
+const PLANNED: [&str; 12] = [
+    "search", "check", "report", "diff", "export", "refresh", "rebuild", "replay", "simulate",
+    "serve", "node", "dev",
 ];
 
 /// What the arguments come to.

@@ -47,6 +47,12 @@ pub enum Command {
     Why(WhyArgs),
     /// Print a page from the archive
     Cat(CatArgs),
+    /// Make index, graph, page list and CDXJ anew from the archive, without a request
+    Rebuild(RebuildArgs),
+    /// Who links to a page, and where it leads
+    Links(LinksArgs),
+    /// The graph of pages and links: what matters, what hangs together, for other tools
+    Graph(GraphArgs),
     /// What larm makes of a URL, a robots.txt or a page
     #[command(subcommand)]
     Inspect(Inspect),
@@ -64,6 +70,9 @@ pub enum Command {
     /// Print docs/config.md
     #[command(hide = true)]
     ConfigDoc,
+    /// Read one PDF from standard input, for a crawl
+    #[command(hide = true)]
+    ReadPdf,
 }
 
 /// `larm crawl`.
@@ -215,6 +224,122 @@ pub struct CatForm {
     /// Everything known about it, as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `larm rebuild`.
+#[derive(Debug, Args)]
+pub struct RebuildArgs {
+    /// The crawl directory; a new one for archives from elsewhere
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// Archives from elsewhere to bring in: .warc.gz or .warc
+    #[arg(value_name = "WARC")]
+    pub archives: Vec<PathBuf>,
+    /// Make the crawl's state anew, too, from the archive alone
+    #[arg(long)]
+    pub state: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `larm links`.
+#[derive(Debug, Args)]
+pub struct LinksArgs {
+    /// The crawl directory
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The page; without one: every visit with its links, one JSON object a line
+    #[arg(value_name = "URL")]
+    pub url: Option<String>,
+    /// Only who links to it
+    #[arg(long = "in", requires = "url", conflicts_with = "outgoing")]
+    pub incoming: bool,
+    /// Only where it leads
+    #[arg(long = "out", requires = "url")]
+    pub outgoing: bool,
+    /// Links of each kind at most
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub limit: usize,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `larm graph`.
+#[derive(Debug, Args)]
+pub struct GraphArgs {
+    /// The crawl directory
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// What to print instead of an overview.
+    #[command(flatten)]
+    pub what: GraphWhat,
+    /// Order of --top and --hosts: pagerank, backlinks, hubs, authorities
+    #[arg(long, value_name = "ORDER", value_enum, hide_possible_values = true, default_value_t)]
+    pub by: GraphOrder,
+    /// Count every URL that a page links to as a node, not only pages that were fetched
+    #[arg(long)]
+    pub all: bool,
+    /// Probability that a reader follows a link
+    #[arg(long, value_name = "P", default_value_t = 0.85)]
+    pub damping: f64,
+    /// Where to write an export [default: standard output]; for webgraph: name of its files
+    #[arg(short, long, value_name = "PATH", requires = "export")]
+    pub output: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `larm graph` prints; an overview if nothing is said.
+#[derive(Debug, Clone, Args)]
+#[group(multiple = false)]
+pub struct GraphWhat {
+    /// The N foremost pages
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20")]
+    pub top: Option<usize>,
+    /// Pages that no other page links to, and how they were found
+    #[arg(long)]
+    pub orphans: bool,
+    /// How many links away from a seed pages are
+    #[arg(long)]
+    pub depth: bool,
+    /// The N foremost hosts in the graph between hosts
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20")]
+    pub hosts: Option<usize>,
+    /// For other tools: edges (numbers), nodes (number and URL), urls (edges with URLs), graphml, webgraph
+    #[arg(long, value_name = "FORM", value_enum, hide_possible_values = true)]
+    pub export: Option<GraphForm>,
+}
+
+/// What makes a page matter.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum GraphOrder {
+    /// Readers who follow links at random are often there.
+    #[default]
+    Pagerank,
+    /// Many pages link to it.
+    Backlinks,
+    /// It leads to good authorities.
+    Hubs,
+    /// Good hubs lead to it.
+    Authorities,
+}
+
+/// Forms of a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GraphForm {
+    /// Two numbers a line.
+    Edges,
+    /// A number and its URL a line.
+    Nodes,
+    /// Two URLs a line.
+    Urls,
+    /// GraphML.
+    Graphml,
+    /// The files of WebGraph.
+    Webgraph,
 }
 
 /// `larm inspect`.

@@ -12,6 +12,7 @@ mod console;
 mod exit;
 mod human;
 mod near;
+mod pdf;
 mod progress;
 mod summary;
 mod worth;

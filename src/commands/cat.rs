@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Context, Result};
-use larm_core::parse::{Input, markdown, parse};
+use larm_core::parse::Input;
 use larm_crawl::explain::Stand;
 use larm_crawl::fetch::archived_body;
 use larm_crawl::frontier::PageRow;
@@ -11,11 +11,12 @@ use larm_crawl::store::WarcReader;
 use larm_crawl::store::warc::Record;
 use serde_json::{Value, json};
 
-use super::inspect::page::facts;
+use super::inspect::page::{facts, markdown_of};
 use super::lookup::Lookup;
 use super::why::outcome_in_words;
 use crate::cli::CatArgs;
 use crate::exit::{Exit, shell_word, shown, usage};
+use crate::pdf::parse_any;
 
 /// Revisit records that are followed to the original.
 const HOPS_MAX: usize = 4;
@@ -95,10 +96,11 @@ fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Archived) -
     let content_type = page.content_type.as_deref();
     let input = Input { url: &url, content_type, body: &decoded.bytes, text: true };
     if args.form.text {
-        return Ok(writeln!(out, "{}", parse(&input, limits).text.trim_end())?);
+        return Ok(writeln!(out, "{}", parse_any(&input, limits).text.trim_end())?);
     }
     if args.form.markdown {
-        return Ok(writeln!(out, "{}", markdown(&input, limits).trim_end())?);
+        let page = parse_any(&input, limits);
+        return Ok(writeln!(out, "{}", markdown_of(&input, &page, limits).trim_end())?);
     }
     if args.form.json {
         let whole = everything(page, archived, facts(&input, limits));

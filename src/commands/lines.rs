@@ -80,6 +80,7 @@ fn store_plan(plan: &Plan) -> StorePlan {
         robots: String::new(),
         operator: None,
         contact: None,
+        accept: plan.selection.accept.clone(),
         limits: plan.limits.clone(),
     }
 }

@@ -6,17 +6,21 @@ mod crawl;
 mod demo;
 mod doctor;
 mod drive;
+mod graph;
 mod hosts;
 mod inspect;
 mod key;
 mod lines;
+mod links;
 mod lookup;
 mod manual;
+mod rebuild;
 mod status;
 mod steer;
 mod why;
 
 use std::future::Future;
+use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 
@@ -34,6 +38,9 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Set(args) => steer::set(&args),
         Command::Why(args) => why::why(&args),
         Command::Cat(args) => cat::cat(&args),
+        Command::Rebuild(args) => rebuild::rebuild(&args),
+        Command::Links(args) => links::links(&args),
+        Command::Graph(args) => graph::graph(&args),
         Command::Inspect(what) => inspect::inspect(what),
         Command::Key(what) => key::key(&what),
         Command::Demo(args) => demo::demo(&args),
@@ -41,11 +48,17 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Completions(args) => manual::completions(args.shell),
         Command::Man => manual::man(),
         Command::ConfigDoc => config_doc::print(),
+        Command::ReadPdf => crate::pdf::serve(),
     }
 }
 
+/// Writes to standard output, for whoever asked.
+fn print(text: &str) -> Result<()> {
+    Ok(writeln!(io::stdout().lock(), "{}", text.trim_end())?)
+}
+
 /// Runs something that waits.
-fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     block_on_threads(None, future)
 }
 

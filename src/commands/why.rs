@@ -1,17 +1,17 @@
 //! `larm why`: was a URL fetched; if not, which rule said no, and who links to it.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
-use larm_core::{Outcome, Via};
+use larm_core::Outcome;
 use larm_crawl::explain::{Explanation, Stand};
 use larm_crawl::frontier::PageRow;
-use serde::{Deserialize, Serialize};
+use larm_graph::query::{InLink, in_links};
 use serde_json::json;
 
+use super::links::in_json;
 use super::lookup::Lookup;
 use crate::cli::WhyArgs;
 use crate::exit::{Exit, shell_word, shown};
@@ -23,25 +23,16 @@ const LINKS_MAX: usize = 20;
 /// Links that are shown to people.
 const LINKS_SHOWN: usize = 5;
 
-/// A link that leads to the URL in question.
-#[derive(Debug, Clone, Serialize, PartialEq, Eq)]
-struct InLink {
-    from: String,
-    via: String,
-    text: String,
-    verdict: String,
-}
-
 /// Prints the answer.
 pub fn why(args: &WhyArgs) -> Result<Exit> {
     let lookup = Lookup::open(&args.dir)?;
     let found = lookup.find(&args.url)?;
     let robots = lookup.robots(&found.url);
     drop(lookup);
-    let links = links_to(&args.dir, &found.url)?;
+    let (links, _) = in_links(&args.dir, &found.url, LINKS_MAX)?;
     let text = if args.json {
         let whole = json!({
-            "url": found.url, "stand": found.stand, "robots": robots, "linked_from": links,
+            "url": found.url, "stand": found.stand, "robots": robots, "linked_from": links.iter().map(in_json).collect::<Vec<_>>(),
         });
         serde_json::to_string_pretty(&whole)?
     } else {
@@ -155,7 +146,7 @@ fn linked_from(links: &[InLink]) -> Vec<String> {
     };
     let shown = links.iter().take(LINKS_SHOWN).map(|link| {
         let text = match link.text.as_str() {
-            "" => format!("({})", link.via),
+            "" => format!("({})", link.via.word()),
             text => format!("“{}”", human::cut(text, 60)),
         };
         let objection = Some(&link.verdict).filter(|verdict| !is_accepted(verdict));
@@ -165,61 +156,6 @@ fn linked_from(links: &[InLink]) -> Vec<String> {
     std::iter::once(format!("{count} to it, from")).chain(shown).collect()
 }
 
-#[derive(Deserialize)]
-struct LinksLine {
-    from: String,
-    links: Vec<LinkLine>,
-}
-
-#[derive(Deserialize)]
-struct LinkLine {
-    to: String,
-    #[serde(default = "anchor")]
-    via: String,
-    #[serde(default)]
-    text: String,
-    #[serde(default = "passed")]
-    verdict: String,
-}
-
-/// How a link was found of which nothing is said.
-fn anchor() -> String {
-    Via::Anchor.word().to_owned()
-}
-
-/// What is said of a link that no filter rejected: nothing.
-fn passed() -> String {
-    "ok".to_owned()
-}
-
-/// The first links to a URL in the link log, which is read as far as it goes: a crawl may be writing it.
-fn links_to(dir: &Path, url: &str) -> Result<Vec<InLink>> {
-    let mut found = Vec::new();
-    let path = dir.join("links").join("links.jsonl.zst");
-    let Ok(file) = File::open(&path) else { return Ok(found) };
-    let needle = serde_json::to_string(url)?;
-    for line in BufReader::new(zstd::Decoder::new(file)?).lines() {
-        let Ok(line) = line else { break };
-        if !line.contains(&needle) {
-            continue;
-        }
-        let Ok(line) = serde_json::from_str::<LinksLine>(&line) else { break };
-        let from = line.from;
-        let here = line.links.into_iter().filter(|link| link.to == url);
-        found.extend(here.map(|LinkLine { via, text, verdict, .. }| InLink {
-            from: from.clone(),
-            via,
-            text,
-            verdict,
-        }));
-        if found.len() >= LINKS_MAX {
-            found.truncate(LINKS_MAX);
-            break;
-        }
-    }
-    Ok(found)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,8 +163,11 @@ mod tests {
     fn link(verdict: &str) -> InLink {
         InLink {
             from: "http://h/".to_owned(),
-            via: "anchor".to_owned(),
+            position: 1,
+            of: 1,
+            via: larm_core::Via::Anchor,
             text: String::new(),
+            rel: String::new(),
             verdict: verdict.to_owned(),
         }
     }

@@ -20,6 +20,7 @@ use super::secret::{credentials, reveal, reveal_all};
 use super::value::Allowance;
 use crate::agent::product_token;
 use crate::exit::usage;
+use crate::pdf;
 
 /// Name and version, as every request says them.
 pub const PRODUCT: &str = concat!("larm/", env!("CARGO_PKG_VERSION"));
@@ -53,6 +54,8 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
             tdmrep: settings.tdmrep == Some(true),
         },
         probe: settings.no_probe != Some(true),
+        usual_sitemap: settings.no_sitemap != Some(true),
+        pdf: pdf::program().filter(|_| settings.no_pdf != Some(true)),
         agent: product_token(&user_agent).to_owned(),
         operator: None,
         contact: settings.contact.clone(),

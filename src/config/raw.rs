@@ -68,6 +68,12 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accept: Vec<String>,
 
+    /// Keep PDFs without reading them for text, title and links
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_pdf: Option<bool>,
+
     /// Fetch what pages embed: images, styles, scripts, fonts [default: no]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
         value_name = "BOOL", hide_possible_values = true, help_heading = "What to crawl")]
@@ -235,6 +241,12 @@ pub struct Settings {
         value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_probe: Option<bool>,
+
+    /// Do not look for /sitemap.xml where robots.txt names no sitemap
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_sitemap: Option<bool>,
 
     /// Sign requests with this Ed25519 key (Web Bot Auth); `larm key new` makes one
     #[arg(long, value_name = "FILE", help_heading = "How to ask")]

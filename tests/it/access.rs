@@ -118,7 +118,7 @@ fn page(text: &str, links: &[String]) -> String {
 /// Every byte that the crawl has left behind where others may look, unpacked.
 fn everything(dir: &Path) -> String {
     let mut found = String::new();
-    for part in ["warc", "cdx", "pages", "links", "logs", "larm.toml", "summary.json"] {
+    for part in ["warc", "cdx", "pages", "logs", "larm.toml", "summary.json"] {
         let path = dir.join(part);
         let files: Vec<_> = match path.is_dir() {
             true => path.read_dir().expect("readable").flatten().map(|file| file.path()).collect(),
@@ -133,12 +133,12 @@ fn everything(dir: &Path) -> String {
                     unpacked.read_to_end(&mut out).expect("whole gzip members");
                     out
                 }
-                Some("zst") => zstd::decode_all(&bytes[..]).expect("whole frames"),
                 _ => bytes,
             };
             found.push_str(&String::from_utf8_lossy(&text));
         }
     }
+    found.extend(crate::kept::links(dir).iter().map(ToString::to_string));
     found
 }
 

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use larm_core::Limits;
 use larm_crawl::store::WarcReader;
 use larm_crawl::store::warc::Record;
-use serde_json::Value;
+use larm_graph::LinkFact;
+use larm_graph::log::{self, LogReader};
+use serde_json::{Value, json};
 
 use crate::world::assert_none;
 
@@ -20,7 +22,7 @@ pub struct Kept {
     pub log: Vec<Value>,
     /// `pages/pages.jsonl`, without its first line.
     pub pages: Vec<Value>,
-    /// `links/links.jsonl.zst`.
+    /// `links/links.log`, an object for each visit that has links.
     pub links: Vec<Value>,
     /// `cdx/`: the JSON part of each line.
     pub index: Vec<Value>,
@@ -38,7 +40,7 @@ impl Kept {
         Self {
             log: json_lines(&read(&dir.join("logs/crawl.jsonl"))),
             pages: json_lines(&read(&dir.join("pages/pages.jsonl"))).split_off(1),
-            links: json_lines(&unpacked(&dir.join("links/links.jsonl.zst"))),
+            links: links(dir),
             index,
             indexed_lookups: texts(&lookups, "url"),
             records: files(&dir.join("warc"), "warc.gz").iter().flat_map(|f| records(f)).collect(),
@@ -105,7 +107,7 @@ impl Kept {
         assert_none("URLs with two lines in crawl.jsonl", twice(&self.settled()));
         assert_none("URLs with two lines in pages.jsonl", twice(&texts(&self.pages, "url")));
         assert_none("ids with two lines in pages.jsonl", twice(&texts(&self.pages, "id")));
-        assert_none("pages with two lines in links.jsonl.zst", twice(&texts(&self.links, "from")));
+        assert_none("pages with two visits in links.log", twice(&texts(&self.links, "from")));
         assert_none("URLs with two answers in the archive", twice(&self.answered()));
         self.assert_log_is_archive();
         self.assert_index_is_archive();
@@ -200,10 +202,20 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn unpacked(path: &Path) -> String {
-    let file = fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let frames = zstd::Decoder::new(file).expect("memory for a decoder");
-    std::io::read_to_string(frames).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+/// The visits of the link log that have links.
+pub fn links(dir: &Path) -> Vec<Value> {
+    let mut reader = LogReader::open(&log::path_in(dir)).expect("a link log");
+    let (mut visit, mut lines) = (log::Visit::default(), Vec::new());
+    while reader.next(&mut visit).expect("a whole visit") {
+        let links = visit.links.iter().map(|&number| {
+            let LinkFact { to, via, text, rel, verdict } = reader.chapter().link(number);
+            json!({"to": to, "via": via, "text": text, "rel": rel, "verdict": verdict})
+        });
+        if !visit.links.is_empty() {
+            lines.push(json!({"from": visit.url, "links": links.collect::<Vec<_>>()}));
+        }
+    }
+    lines
 }
 
 /// The objects of a file of JSON lines, whose last line must be whole.

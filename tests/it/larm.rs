@@ -30,14 +30,15 @@ impl<'w> Larm<'w> {
 
     /// Its arguments, for a crawl into `dir`.
     pub fn arguments(&self, dir: &Path) -> Vec<String> {
-        let fixed =
-            ["--scope", "any", "--allow-private", "127.0.0.0/8", "--no-progress", "--no-probe"];
+        let fixed = ["--scope", "any", "--allow-private", "127.0.0.0/8", "--no-progress"];
+        let unasked = ["--no-probe", "--no-sitemap"];
         let patience = ["host_chances_ms_max=4000", "host_back_off_ms_max=1000"];
         let mut arguments = vec!["crawl".to_owned()];
         arguments.extend(self.world.site.seeds());
         arguments.extend(["-o".to_owned(), dir.display().to_string()]);
         arguments.extend(["--delay".to_owned(), self.delay.to_owned()]);
         arguments.extend(fixed.map(str::to_owned));
+        arguments.extend(unasked.map(str::to_owned));
         arguments.extend(patience.map(|limit| format!("--limit={limit}")));
         arguments.extend(self.world.resolve_flags().iter().map(|rule| format!("--resolve={rule}")));
         arguments

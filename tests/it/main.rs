@@ -7,6 +7,7 @@
 mod access;
 mod archive;
 mod chaos;
+mod content;
 mod coverage;
 mod durability;
 mod explain;
@@ -19,6 +20,7 @@ mod larm;
 mod library;
 mod limits;
 mod politeness;
+mod rebuild;
 mod resume;
 mod safety;
 mod secure;

@@ -45,6 +45,7 @@ impl World {
         plan.resolve = self.resolve();
         // The web has copies, and its log would have a request that no page explains.
         plan.probe = false;
+        plan.usual_sitemap = false;
         plan
     }
 

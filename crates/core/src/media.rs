@@ -189,6 +189,33 @@ pub fn of_bytes(bytes: &[u8]) -> &'static str {
     }
 }
 
+/// The type of what has this path and these bytes: the name of a file that is no page means more than a few
+/// bytes do.
+pub fn of_file(path: &str, bytes: &[u8]) -> &'static str {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    of_name(name).filter(|kind| !may_lead_on(kind)).unwrap_or_else(|| of_bytes(bytes))
+}
+
+/// Whether a type is one that servers name when they know nothing of a file, or nothing of what is in its
+/// container.
+pub fn says_nothing(kind: &str) -> bool {
+    const NOTHING: &[&str] = &[
+        "",
+        "*/*",
+        "application/download",
+        "application/force-download",
+        "application/octet-stream",
+        "application/octetstream",
+        "application/ogg",
+        "application/unknown",
+        "application/x-download",
+        "application/x-force-download",
+        "binary/octet-stream",
+        "unknown/unknown",
+    ];
+    NOTHING.contains(&kind)
+}
+
 /// Whether what has this type may carry links, or be something else than its name says: a page, a list,
 /// the output of a script.
 pub fn may_lead_on(kind: &str) -> bool {
@@ -231,6 +258,20 @@ mod tests {
         for (name, kind) in rows {
             assert_eq!(of_name(name), kind, "{name}");
         }
+    }
+
+    #[test]
+    fn a_file_is_what_its_name_says_unless_that_may_be_a_page() {
+        let rows: [(&str, &[u8], &str); 4] = [
+            ("/a/talk.mp3", b"...", "audio/mpeg"),
+            ("/a/talk", b"ID3...", "audio/mpeg"),
+            ("/a/talk.html", b"ID3...", "audio/mpeg"),
+            ("/a/", b"", "text/plain"),
+        ];
+        for (path, bytes, kind) in rows {
+            assert_eq!(of_file(path, bytes), kind, "{path}");
+        }
+        assert!(says_nothing("application/octet-stream") && !says_nothing("audio/mpeg"));
     }
 
     #[test]

@@ -22,6 +22,12 @@ impl Millis {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// Reads a time as RFC 3339 writes it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let time: jiff::Timestamp = text.trim().parse().ok()?;
+        u64::try_from(time.as_millisecond()).ok().map(Self)
+    }
+
     /// `20261115200501`, the time stamp of CDXJ.
     pub fn compact(self) -> String {
         self.timestamp().strftime("%Y%m%d%H%M%S").to_string()
@@ -57,6 +63,10 @@ mod tests {
         let time = Millis(1_794_772_801_042);
         assert_eq!(time.to_string(), "2026-11-15T20:00:01.042Z");
         assert_eq!(time.compact(), "20261115200001");
+        assert_eq!(Millis::parse(&time.to_string()), Some(time));
+        assert_eq!(Millis::parse("2026-11-15T20:00:01Z"), Some(Millis(1_794_772_801_000)));
+        assert_eq!(Millis::parse("1969-12-31T00:00:00Z"), None);
+        assert_eq!(Millis::parse("yesterday"), None);
         assert_eq!(time.year(), 2026);
         assert_eq!(Millis(0).to_string(), "1970-01-01T00:00:00.000Z");
     }

@@ -36,11 +36,13 @@ pub enum Via {
     Robots,
     /// Asked for by the crawl itself, to see what a host answers to a path that cannot be there.
     Probe,
+    /// A file that a feed or a sitemap offers beside its pages: sound, film, image.
+    Enclosure,
 }
 
 impl Via {
     /// Every way, in the order of the type.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Seed,
         Self::Anchor,
         Self::Frame,
@@ -54,6 +56,7 @@ impl Via {
         Self::Embed,
         Self::Robots,
         Self::Probe,
+        Self::Enclosure,
     ];
 
     /// One stable word for logs, counters and files; the same as serde writes.
@@ -72,6 +75,7 @@ impl Via {
             Self::Embed => "embed",
             Self::Robots => "robots",
             Self::Probe => "probe",
+            Self::Enclosure => "enclosure",
         }
     }
 
@@ -80,9 +84,9 @@ impl Via {
         Self::ALL.into_iter().find(|via| via.word() == word)
     }
 
-    /// Whether the target is part of how the page looks, and no page of its own.
+    /// Whether the target belongs to a page, and is no page of its own.
     pub fn is_embed(self) -> bool {
-        self == Self::Embed
+        matches!(self, Self::Embed | Self::Enclosure)
     }
 }
 

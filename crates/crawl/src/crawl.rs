@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use larm_core::Limits;
 use larm_core::scope::Filter;
-use larm_core::url::CrawlUrl;
+use larm_core::url::{CrawlUrl, UrlRules};
 use larm_core::via::Via;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
@@ -29,6 +29,7 @@ use crate::jar::Jar;
 use crate::line::{Line, PageHandler, Troubles};
 use crate::login::Logins;
 use crate::network::Network;
+use crate::pdf::PdfReaders;
 use crate::places::{Meter, Places};
 use crate::plan::Plan;
 use crate::robots::RobotsCache;
@@ -78,6 +79,12 @@ impl Crawl {
         self
     }
 
+    /// Adds sinks that are behind a pointer already.
+    pub(crate) fn boxed_sinks(mut self, sinks: Vec<Box<dyn Sink>>) -> Self {
+        self.sinks.extend(sinks);
+        self
+    }
+
     /// Calls `handler` for each URL that was answered, and waits for it before going on with that URL.
     pub fn on_page<F>(mut self, handler: F) -> Self
     where
@@ -104,8 +111,20 @@ impl Crawl {
         self.start()?.wait().await
     }
 
+    /// Puts all together but the engine, for sinks that begin anew: nothing will be asked for.
+    pub(crate) fn assemble_anew(self) -> Result<Parts> {
+        let (mut assembly, opened) = self.open()?;
+        let opened = Opened { positions: Vec::new(), ..opened };
+        Ok(assembly.assemble(opened)?.for_a_rebuild(assembly))
+    }
+
     /// Starts in the background of the current runtime.
-    pub fn start(mut self) -> Result<Running> {
+    pub fn start(self) -> Result<Running> {
+        let (assembly, opened) = self.open()?;
+        assembly.start(opened)
+    }
+
+    fn open(mut self) -> Result<(Assembly, Opened)> {
         self.plan.limits.validate().map_err(|error| Error::Plan(error.to_string()))?;
         let clock = Clock::start();
         let directory = Directory::open(&self.plan.dir)?;
@@ -113,7 +132,7 @@ impl Crawl {
         let limits = Arc::new(self.plan.limits.clone());
         let opened = DiskFrontier::open(&directory.state(), &limits, self.plan.pace, clock.now())?;
         let jar = Jar::open(&self.plan, directory.state(), &limits)?;
-        Assembly { crawl: self, directory, limits, clock, jar }.start(opened)
+        Ok((Assembly { crawl: self, directory, limits, clock, jar }, opened))
     }
 }
 
@@ -152,14 +171,39 @@ struct Assembly {
     jar: Option<Jar>,
 }
 
-impl Assembly {
-    fn start(mut self, opened: Opened) -> Result<Running> {
-        if !opened.resumed {
-            refuse_orphaned_archive(&self.crawl.plan.dir)?;
+/// What is put together before the engine.
+struct Core {
+    shared: Arc<Shared>,
+    line: Arc<Line>,
+    writer: Writer,
+    places: Places,
+}
+
+/// What a rebuild works with.
+pub(crate) struct Parts {
+    pub shared: Arc<Shared>,
+    pub line: Arc<Line>,
+    pub writer: Writer,
+    pub directory: Directory,
+    pub url_rules: UrlRules,
+}
+
+impl Core {
+    fn for_a_rebuild(self, assembly: Assembly) -> Parts {
+        let Assembly { crawl, directory, .. } = assembly;
+        Parts {
+            shared: self.shared,
+            line: self.line,
+            writer: self.writer,
+            directory,
+            url_rules: crawl.plan.url_rules,
         }
+    }
+}
+
+impl Assembly {
+    fn assemble(&mut self, opened: Opened) -> Result<Core> {
         let chain = Chain::open(self.sinks()?, &opened.positions)?;
-        let resumed = opened.resumed;
-        let settings = opened.settings;
         let recent = opened.frontier.recent();
         let mut frontier: Box<dyn Frontier> = Box::new(opened.frontier);
         frontier.set_budgets(self.crawl.plan.budgets)?;
@@ -183,6 +227,16 @@ impl Assembly {
         let (jobs, inbox) = mpsc::channel(channel_places(&self.limits));
         let line = self.line(&shared, recent, &chain, jobs)?;
         let writer = Writer::new(chain, shared.clone(), inbox, self.limits.clone());
+        Ok(Core { shared, line, writer, places })
+    }
+
+    fn start(mut self, mut opened: Opened) -> Result<Running> {
+        if !opened.resumed {
+            refuse_orphaned_archive(&self.crawl.plan.dir)?;
+        }
+        let resumed = opened.resumed;
+        let settings = std::mem::take(&mut opened.settings);
+        let Core { shared, line, writer, places } = self.assemble(opened)?;
         let (commands, received) = mpsc::channel(16);
         let mut engine = self.engine(&shared, line, received, places)?;
         for (key, value) in settings {
@@ -210,6 +264,7 @@ impl Assembly {
             robots: if plan.obey_robots { "obey" } else { "ignore" }.to_owned(),
             operator: plan.operator.clone(),
             contact: plan.contact.clone(),
+            accept: plan.selection.accept.clone(),
             limits: plan.limits.clone(),
         });
         let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
@@ -282,6 +337,10 @@ impl Assembly {
             respect: plan.signals.respect,
             soft: SoftHosts::new(&self.limits),
             probe: plan.probe,
+            usual_sitemap: plan.usual_sitemap,
+            pdf: PdfReaders::new(plan.pdf.clone(), self.limits.clone()),
+            accept: plan.selection.accept.clone(),
+            assets: plan.selection.assets,
             limits: self.limits.clone(),
             clock: self.clock,
         }))
@@ -380,7 +439,9 @@ fn refuse_orphaned_archive(dir: &Path) -> Result<()> {
         return Ok(());
     }
     Err(Error::Directory(format!(
-        "{} holds an archive, but its state is lost; crawl into another directory with -o",
+        "{} holds an archive, but its state is lost; `larm rebuild {}` makes it anew, or crawl into \
+         another directory with -o",
+        dir.display(),
         dir.display()
     )))
 }
@@ -425,7 +486,7 @@ fn in_background(
 
 /// The writer blocks on the disk, so it has a thread of its own. It keeps the directory's lock for as
 /// long as it may write, whatever becomes of the engine.
-fn on_a_thread(writer: Writer, directory: Directory) -> JoinHandle<Result<()>> {
+pub(crate) fn on_a_thread(writer: Writer, directory: Directory) -> JoinHandle<Result<()>> {
     let runtime = tokio::runtime::Handle::current();
     tokio::task::spawn_blocking(move || {
         let written = runtime.block_on(writer.run());

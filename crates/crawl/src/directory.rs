@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::rebuild::stage;
 use crate::store::durable;
 
 /// The format that this version writes, and the only one that it reads.
@@ -38,10 +39,20 @@ impl Directory {
     /// Opens a crawl directory, or makes one, and locks it.
     pub fn open(path: &Path) -> Result<Self> {
         refuse_strangers(path)?;
+        Self::adopt(path)
+    }
+
+    /// The same for a directory that may hold an archive from elsewhere and nothing else of ours.
+    pub fn adopt(path: &Path) -> Result<Self> {
         for sub in ["state", "logs"] {
             durable::create_dir(&path.join(sub))?;
         }
-        let lock = lock(path)?;
+        let mut lock = lock(path)?;
+        if stage::is_unfinished(path) {
+            stage::put_in_place(path)?;
+            // The one that is held went away with the old state.
+            lock = self::lock(path)?;
+        }
         let identity = match read_identity(path)? {
             Some(identity) => identity,
             None => write_identity(path)?,

@@ -16,7 +16,7 @@ use larm_core::{Blame, Failure, FailureClass, Outcome};
 use crate::error::Result;
 use crate::fetch::Fetched;
 use crate::frontier::{Lease, Turn};
-use crate::line::{Entry, Guarded, Line};
+use crate::line::{Archived, Entry, Guarded, Line};
 use crate::robots::{Answer, Permit};
 
 /// Carries one lease through the line. An error is our own machine's; the web's are outcomes.
@@ -24,6 +24,7 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     let address = match lease.turn() {
         Turn::Ask(address) => address,
         Turn::GivenUp(class) => return line.give_up(lease, class).await,
+        Turn::Archived => unreachable!("LINE: what an archive holds is not waited for"),
     };
     if let Verdict::Reject(reason) = line.judge_again(&lease) {
         let outcome = Outcome::Rejected { filter: reason.filter.into(), detail: reason.detail };
@@ -75,9 +76,18 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     if let Some(failure) = line.worth_another_try(&lease, &fetched) {
         return line.try_again(lease, &fetched, failure).await;
     }
-    let read = line.read(&lease, &fetched, &body, said)?;
+    let read = line.read(&lease, &fetched, &body, said).await?;
     let links = line.judge_links(&lease, &fetched, read.page.as_ref())?;
     line.keep(lease, fetched, read, links).await
+}
+
+/// The end of the line alone, for an answer that an archive holds: nobody is asked for anything.
+pub async fn restore(line: &Line, lease: Lease, archived: Archived) -> Result<()> {
+    let body = line.decode(&archived.fetched);
+    let read = line.read_archived(&lease, &archived, &body).await?;
+    let links = line.judge_links(&lease, &archived.fetched, read.page.as_ref())?;
+    drop(body);
+    line.keep(lease, archived.fetched, read, links).await
 }
 
 /// robots.txt is fetched under the lease of the URL that needs it, or as an errand of its own, as the

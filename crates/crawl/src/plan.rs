@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::fetch::{Cidr, FetchPlan, HttpFetch, ResolveRule};
 use crate::frontier::Budgets;
 use crate::login::{LoginPlan, Logins};
+use crate::pdf::PdfProgram;
 use crate::rules::SharedRules;
 
 /// Pages with nothing new that cut a shape of URLs off, where nobody says otherwise.
@@ -64,6 +65,10 @@ pub struct Plan {
     pub signals: SignalPlan,
     /// Whether a host whose pages look alike is asked for a path that cannot be there.
     pub probe: bool,
+    /// Whether an origin whose robots.txt names no sitemap is asked for `/sitemap.xml`.
+    pub usual_sitemap: bool,
+    /// What reads PDFs; without it they are kept, and not read.
+    pub pdf: Option<PdfProgram>,
     /// Product token, as robots.txt files name it.
     pub agent: String,
     /// Who runs the crawl, for the archive.
@@ -183,6 +188,8 @@ impl Plan {
             obey_robots: true,
             signals: SignalPlan::default(),
             probe: true,
+            usual_sitemap: true,
+            pdf: None,
             agent: "larm".to_owned(),
             operator: None,
             contact: None,

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use data_encoding::{BASE64, BASE64_NOPAD};
 use larm_core::Limits;
-use larm_core::parse::{Input, LinkRef, Page, markdown, parse};
+use larm_core::parse::{Input, Kind, LinkRef, Page, markdown};
 use larm_core::signals::{Reader, Signals};
 use larm_core::url::{canonicalise, resolve};
 use serde::Deserialize;
@@ -15,6 +15,7 @@ use super::url::RULES;
 use crate::cli::InspectPage;
 use crate::exit::usage;
 use crate::human;
+use crate::pdf::parse_any;
 
 /// A line of `--jsonl`.
 #[derive(Deserialize)]
@@ -41,7 +42,7 @@ pub fn answer(question: Question, limits: &Limits) -> Value {
 
 /// Everything that larm reads in a body, as JSON.
 pub fn facts(input: &Input<'_>, limits: &Limits) -> Value {
-    let page = parse(input, limits);
+    let page = parse_any(input, limits);
     let links: Vec<Value> = page.links().map(|link| link_fact(input, &page, link)).collect();
     json!({
         "title": page.title,
@@ -49,7 +50,7 @@ pub fn facts(input: &Input<'_>, limits: &Limits) -> Value {
         "charset": page.charset.encoding.name(),
         "links": links,
         "text": page.text,
-        "markdown": markdown(input, limits),
+        "markdown": markdown_of(input, &page, limits),
         "meta_robots": meta_robots(&page),
         "signals": signals(&page, limits),
         "canonical": page.canonical.as_deref().and_then(|href| target(input, &page, href)),
@@ -57,6 +58,11 @@ pub fn facts(input: &Input<'_>, limits: &Limits) -> Value {
         "kind": page.kind.word(),
         "notes": page.notes.iter().map(|note| note.word()).collect::<Vec<_>>(),
     })
+}
+
+/// The page in Markdown. A PDF has lines, and nothing that would be marked up.
+pub fn markdown_of(input: &Input<'_>, page: &Page, limits: &Limits) -> String {
+    if page.kind == Kind::Pdf { page.text.clone() } else { markdown(input, limits) }
 }
 
 fn link_fact(input: &Input<'_>, page: &Page, link: LinkRef<'_>) -> Value {
@@ -107,7 +113,7 @@ pub fn show(args: &InspectPage) -> Result<()> {
         body: &body,
         text: true,
     };
-    let page = parse(&input, &limits);
+    let page = parse_any(&input, &limits);
     let mut out = std::io::stdout().lock();
     let kind = page.kind.word();
     writeln!(out, "{url}: {kind}, {}", page.charset.encoding.name())?;

@@ -81,7 +81,7 @@ fn declared(body: &[u8], kind: Kind) -> Option<&'static Encoding> {
             sixteen_bits(body).or_else(|| xml_declaration(body))
         }
         Kind::Css => css_charset(body),
-        Kind::Text | Kind::Other => None,
+        Kind::Text | Kind::Pdf | Kind::Other => None,
     }
 }
 

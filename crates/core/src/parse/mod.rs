@@ -8,11 +8,14 @@
 mod bytes;
 mod charset;
 mod css;
+mod feed;
 mod html;
+mod json_feed;
 mod markdown;
 mod marks;
 mod mime;
 mod page;
+pub mod pdf;
 mod prose;
 mod sitemap;
 mod sniff;
@@ -20,6 +23,7 @@ mod sniff;
 pub(crate) mod testdata;
 #[cfg(test)]
 mod tests;
+mod xml;
 
 use std::borrow::Cow;
 
@@ -32,7 +36,7 @@ pub use html::{Form, forms};
 pub use markdown::markdown;
 pub use marks::{Marks, Span, pieces};
 pub use mime::Mime;
-pub use page::{LinkRef, Note, Page};
+pub use page::{Hint, LinkRef, Note, Page};
 pub use sniff::Kind;
 
 /// What is to be parsed.
@@ -81,11 +85,11 @@ impl Decoded<'_> {
 }
 
 /// Makes a page of any bytes. The kind is that of the `Content-Type`; where that is missing or says
-/// nothing, the first bytes decide.
+/// nothing, the first bytes decide. Of a PDF nothing is read here: see [`pdf`].
 pub fn parse(input: &Input<'_>, limits: &Limits) -> Page {
     let mime = input.mime();
     let kind = sniff::kind(mime.as_ref(), input.body);
-    if kind == Kind::Other {
+    if matches!(kind, Kind::Pdf | Kind::Other) {
         return Page::new(kind, Charset::default());
     }
     let decoded = input.decode(kind, mime.as_ref());
@@ -93,13 +97,9 @@ pub fn parse(input: &Input<'_>, limits: &Limits) -> Page {
         Kind::Html | Kind::Xhtml => html::read(input, decoded.page(kind), &decoded.text, limits),
         Kind::Css => css::read(decoded.page(kind), &decoded.text, limits),
         Kind::Text if input.text => text(decoded.page(kind), &decoded.text, limits),
-        Kind::Xml | Kind::Sitemap | Kind::SitemapIndex | Kind::Feed => {
-            if sitemap::root_is_html(&decoded.text) {
-                return html::read(input, decoded.page(Kind::Xhtml), &decoded.text, limits);
-            }
-            sitemap::read(decoded.page(kind), &decoded.text, limits)
-        }
-        Kind::Text | Kind::Other => decoded.page(kind),
+        Kind::Feed => json_feed::read(input, decoded.page(kind), &decoded.text, limits),
+        Kind::Xml | Kind::Sitemap | Kind::SitemapIndex => xml(input, &decoded, limits),
+        Kind::Text | Kind::Pdf | Kind::Other => decoded.page(kind),
     }
 }
 
@@ -113,10 +113,21 @@ pub fn parse_sitemap(input: &Input<'_>, limits: &Limits) -> Page {
             sitemap::read_text(decoded.page(Kind::Sitemap), &decoded.text, limits)
         }
         Kind::Text | Kind::Other if sitemap::looks_like_xml(input.body) => {
-            let decoded = input.decode(Kind::Xml, mime.as_ref());
-            sitemap::read(decoded.page(Kind::Xml), &decoded.text, limits)
+            xml(input, &input.decode(Kind::Xml, mime.as_ref()), limits)
         }
         _ => parse(input, limits),
+    }
+}
+
+/// What XML is, its root says.
+fn xml(input: &Input<'_>, decoded: &Decoded<'_>, limits: &Limits) -> Page {
+    let source = &decoded.text;
+    match xml::root_of(source).as_deref() {
+        Some("html") => html::read(input, decoded.page(Kind::Xhtml), source, limits),
+        Some(root) if feed::is_root(root) => {
+            feed::read(input, decoded.page(Kind::Feed), source, limits)
+        }
+        _ => sitemap::read(decoded.page(Kind::Xml), source, limits),
     }
 }
 

@@ -14,7 +14,7 @@ use super::charset::Charset;
 use super::marks::Marks;
 use super::prose::Prose;
 use super::sniff::Kind;
-use crate::{Limits, Via};
+use crate::{Limits, Millis, Via};
 
 /// What larm knows of a body after reading it.
 #[derive(Debug, Clone)]
@@ -103,6 +103,12 @@ impl Page {
         }
     }
 
+    /// What a list says of a link of its own, by the link's place among [`Page::links`].
+    pub fn hint(&self, link: usize) -> Option<Hint> {
+        let at = self.links.hints.binary_search_by_key(&link, |(of, _)| *of).ok()?;
+        self.links.hints.get(at).map(|(_, hint)| *hint)
+    }
+
     pub(super) fn set_text(&mut self, prose: Prose) {
         if prose.is_cut() {
             self.note(Note::TextTruncated);
@@ -133,6 +139,18 @@ pub struct LinkRef<'a> {
     pub nofollow: bool,
 }
 
+/// What a sitemap or a feed says of a page that it lists.
+///
+/// Whoever orders or refreshes a crawl can use it: the priority as a place among the pages of the same host,
+/// and the moment to leave a page alone that was fetched after it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Hint {
+    /// When the page was last changed.
+    pub modified: Option<Millis>,
+    /// How much it matters among its host's pages, in hundredths.
+    pub priority: Option<u8>,
+}
+
 /// Something that a reader of the page should know of how it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Note {
@@ -152,8 +170,22 @@ pub enum Note {
     SitemapTruncated,
     /// XML that is not well-formed: what stands before the fault was read.
     BrokenXml,
+    /// JSON that cannot be read.
+    BrokenJson,
     /// Bytes that mean nothing in the page's charset.
     MalformedCharset,
+    /// A PDF that nobody read.
+    PdfUnread,
+    /// A PDF that takes longer than `pdf_ms_max`: what was read until then is kept.
+    PdfLate,
+    /// The reader of a PDF ended before the PDF did: what it had read is kept.
+    PdfReaderDied,
+    /// More pages, text or links than may be read of a PDF.
+    PdfTruncated,
+    /// A PDF that wants a password.
+    PdfLocked,
+    /// A PDF that is none, or too damaged.
+    PdfBroken,
 }
 
 impl Note {
@@ -168,7 +200,14 @@ impl Note {
             Self::NestingTruncated => "nesting-truncated",
             Self::SitemapTruncated => "sitemap-truncated",
             Self::BrokenXml => "broken-xml",
+            Self::BrokenJson => "broken-json",
             Self::MalformedCharset => "malformed-charset",
+            Self::PdfUnread => "pdf-unread",
+            Self::PdfLate => "pdf-late",
+            Self::PdfReaderDied => "pdf-reader-died",
+            Self::PdfTruncated => "pdf-truncated",
+            Self::PdfLocked => "pdf-locked",
+            Self::PdfBroken => "pdf-broken",
         }
     }
 }
@@ -184,6 +223,8 @@ impl fmt::Display for Note {
 pub(super) struct Links {
     arena: String,
     spans: Vec<Link>,
+    /// By the link's place, in order.
+    hints: Vec<(usize, Hint)>,
     notes: Vec<Note>,
 }
 
@@ -252,6 +293,13 @@ impl Links {
         };
         self.spans.push(link);
         Some(LinkId(self.spans.len() - 1))
+    }
+
+    /// Keeps what a list says of the link that was kept last.
+    pub fn hint(&mut self, id: LinkId, hint: Hint) {
+        if hint != Hint::default() {
+            self.hints.push((id.0, hint));
+        }
     }
 
     /// Gives a link the text that was found after it.

@@ -1,17 +1,15 @@
-//! Sitemaps (XML, index, text) and feeds (RSS, RDF, Atom): the pages that they list.
+//! Sitemaps (XML, index, text): the pages that they list, and what they say of each.
 //!
-//! Elements are known by their local names: wrong and missing namespaces are common. Nothing is
-//! expanded but characters: a doctype's entities, internal or external, are never resolved. XML that
-//! breaks gives what stood before the fault, and a note. Compressed sitemaps are decoded by the caller.
+//! Of the extensions, images and films become links of their own (`Via::Enclosure`), translations lead on
+//! as alternates, and a news title is the text of its page's link. Compressed sitemaps are decoded by the
+//! caller. How XML is read: see [`xml`].
 
-use quick_xml::Reader;
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::events::BytesStart;
 
-use super::html::{decode_attribute, decode_text};
-use super::page::{Links, NewLink, Note, Page, cut};
-use super::prose::Prose;
+use super::page::{Hint, Links, NewLink, Note, Page, cut};
 use super::sniff::Kind;
-use crate::{Limits, Via};
+use super::xml::{self, Listener, attribute, bounded, is_url, moment};
+use crate::{Limits, Millis, Via};
 
 /// Elements that mean something here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,38 +19,40 @@ enum Element {
     Url,
     Sitemap,
     Loc,
-    /// `rss`, `RDF`, and Atom's `feed`, which is a channel too.
-    Rss,
-    Channel,
-    /// `item` or `entry`.
-    Item,
-    Link,
+    LastMod,
+    Priority,
+    /// `image`, `video` and `news`: what belongs to a page.
+    Extension,
+    /// Where the file of an image or a film is.
+    File,
+    /// What a news article is called, and when it came out.
     Title,
-    Enclosure,
+    Published,
+    Link,
     Other,
 }
 
 impl Element {
-    fn of(local_name: &[u8]) -> Self {
-        match local_name.to_ascii_lowercase().as_slice() {
-            b"urlset" => Self::UrlSet,
-            b"sitemapindex" => Self::SitemapIndex,
-            b"url" => Self::Url,
-            b"sitemap" => Self::Sitemap,
-            b"loc" => Self::Loc,
-            b"rss" | b"rdf" => Self::Rss,
-            b"channel" | b"feed" => Self::Channel,
-            b"item" | b"entry" => Self::Item,
-            b"link" => Self::Link,
-            b"title" => Self::Title,
-            b"enclosure" => Self::Enclosure,
+    fn of(local_name: &str) -> Self {
+        match local_name {
+            "urlset" => Self::UrlSet,
+            "sitemapindex" => Self::SitemapIndex,
+            "url" => Self::Url,
+            "sitemap" => Self::Sitemap,
+            "loc" => Self::Loc,
+            "lastmod" => Self::LastMod,
+            "priority" => Self::Priority,
+            "image" | "video" | "news" => Self::Extension,
+            "content_loc" | "thumbnail_loc" => Self::File,
+            "title" => Self::Title,
+            "publication_date" => Self::Published,
+            "link" => Self::Link,
             _ => Self::Other,
         }
     }
 
-    /// Entries too: some lists have their URLs there, without a `loc`.
     fn holds_text(self) -> bool {
-        matches!(self, Self::Loc | Self::Link | Self::Title | Self::Url | Self::Sitemap)
+        !matches!(self, Self::UrlSet | Self::SitemapIndex | Self::Extension | Self::Other)
     }
 
     /// What a document with this root is.
@@ -60,7 +60,6 @@ impl Element {
         match self {
             Self::UrlSet => Kind::Sitemap,
             Self::SitemapIndex => Kind::SitemapIndex,
-            Self::Rss | Self::Channel => Kind::Feed,
             _ => Kind::Xml,
         }
     }
@@ -70,20 +69,6 @@ impl Element {
 pub(super) fn looks_like_xml(body: &[u8]) -> bool {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     body.trim_ascii_start().first() == Some(&b'<')
-}
-
-/// Whether the root element is `html`.
-pub(super) fn root_is_html(source: &str) -> bool {
-    let mut reader = lenient(source);
-    loop {
-        match reader.read_event() {
-            Ok(Event::Start(root) | Event::Empty(root)) => {
-                return root.local_name().as_ref().eq_ignore_ascii_case("html");
-            }
-            Ok(Event::Eof) | Err(_) => return false,
-            Ok(_) => {}
-        }
-    }
 }
 
 /// Reads a text sitemap: a URL per line.
@@ -96,55 +81,18 @@ pub(super) fn read_text(mut page: Page, source: &str, limits: &Limits) -> Page {
     finish(page, links)
 }
 
-fn is_url(text: &str) -> bool {
-    let has = |scheme: &str| {
-        text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    };
-    has("http://") || has("https://")
-}
-
-/// Reads XML.
+/// Reads XML that is no feed.
 pub(super) fn read(mut page: Page, source: &str, limits: &Limits) -> Page {
     let source = bounded(source, limits, &mut page);
     let mut listing = Listing::new(page, limits);
-    let mut reader = lenient(source);
-    loop {
-        match reader.read_event() {
-            Ok(Event::Start(element)) => listing.start(&element, true),
-            Ok(Event::Empty(element)) => listing.start(&element, false),
-            Ok(Event::End(_)) => listing.end(),
-            Ok(Event::Text(text)) => listing.text(&text),
-            Ok(Event::CData(text)) => listing.text(&text),
-            Ok(Event::GeneralRef(name)) => listing.reference(&name),
-            Ok(Event::Eof) => break,
-            Ok(Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_)) => {}
-            Err(_) => {
-                listing.page.note(Note::BrokenXml);
-                break;
-            }
-        }
+    if !xml::each_event(source, &mut listing) {
+        listing.page.note(Note::BrokenXml);
     }
     listing.finish()
 }
 
-fn lenient(source: &str) -> Reader<&[u8]> {
-    let mut reader = Reader::from_str(source);
-    let config = reader.config_mut();
-    config.check_end_names = false;
-    config.allow_unmatched_ends = true;
-    config.allow_dangling_amp = true;
-    reader
-}
-
-fn bounded<'a>(source: &'a str, limits: &Limits, page: &mut Page) -> &'a str {
-    let kept = cut(source, limits.sitemap_bytes_max);
-    if kept.len() < source.len() {
-        page.note(Note::SitemapTruncated);
-    }
-    kept
-}
-
-fn finish(mut page: Page, links: Links) -> Page {
+/// A list's links are cut where a sitemap's are.
+pub(super) fn finish(mut page: Page, links: Links) -> Page {
     page.set_links(links);
     if let Some(note) = page.notes.iter_mut().find(|note| **note == Note::LinksTruncated) {
         *note = Note::SitemapTruncated;
@@ -164,6 +112,19 @@ struct Listing<'l> {
     /// Text of the element that is being read, if it is one to keep.
     text: String,
     reads_text: bool,
+    entry: Entry,
+}
+
+/// What is known of the `url` or `sitemap` that is being read.
+#[derive(Default)]
+struct Entry {
+    location: String,
+    title: String,
+    modified: Option<Millis>,
+    published: Option<Millis>,
+    priority: Option<u8>,
+    /// What belongs to it.
+    others: Vec<(Via, String)>,
 }
 
 impl<'l> Listing<'l> {
@@ -177,6 +138,7 @@ impl<'l> Listing<'l> {
             has_root: false,
             text: String::new(),
             reads_text: false,
+            entry: Entry::default(),
         }
     }
 
@@ -184,35 +146,78 @@ impl<'l> Listing<'l> {
         if !self.path.is_empty() || !self.has_root {
             self.page.note(Note::BrokenXml);
         }
+        // What was said of an entry before the fault counts.
+        if let Some(entry) = self.path.iter().copied().rfind(|element| is_entry(*element)) {
+            self.list(entry);
+        }
         finish(self.page, self.links)
     }
 
-    fn start(&mut self, start: &BytesStart<'_>, has_content: bool) {
-        let element = Element::of(start.local_name().as_ref().as_bytes());
-        if !self.has_root {
-            self.root(element, start);
-        }
-        match element {
-            Element::Link => self.link(start),
-            Element::Enclosure => {
-                if let Some(url) = attribute(start, "url") {
-                    self.push(Via::Embed, &url);
+    /// Takes what an element held. The parent tells a page's `loc` from an image's.
+    fn close(&mut self, element: Element, parent: Option<Element>, text: &str) {
+        match (element, parent) {
+            (Element::Loc, Some(Element::Url | Element::Sitemap)) => {
+                self.entry.location = text.to_owned();
+            }
+            (Element::Loc | Element::File, Some(Element::Extension)) => {
+                self.also(Via::Enclosure, text.to_owned());
+            }
+            (Element::LastMod, _) => self.entry.modified = moment(text),
+            (Element::Priority, _) => self.entry.priority = hundredths(text),
+            (Element::Published, _) => self.entry.published = moment(text),
+            (Element::Title, Some(Element::Extension)) => self.entry.title = text.to_owned(),
+            (Element::Url, Some(Element::UrlSet))
+            | (Element::Sitemap, Some(Element::SitemapIndex)) => {
+                // Some lists have their URLs there, without a `loc`.
+                if self.entry.location.is_empty() && is_url(text) {
+                    self.entry.location = text.to_owned();
                 }
+                self.list(element);
             }
             _ => {}
         }
-        if has_content {
-            self.open(element);
+    }
+
+    /// Puts an entry on the list.
+    fn list(&mut self, element: Element) {
+        let entry = std::mem::take(&mut self.entry);
+        let via = if element == Element::Sitemap { Via::SitemapIndex } else { Via::Sitemap };
+        let link = NewLink { text: entry.title.trim_ascii(), ..NewLink::new(via, &entry.location) };
+        if let Some(id) = self.links.push(link, self.limits.sitemap_urls_max, self.limits) {
+            let modified = entry.modified.or(entry.published);
+            self.links.hint(id, Hint { modified, priority: entry.priority });
+        }
+        for (via, target) in &entry.others {
+            let link = NewLink::new(*via, target);
+            self.links.push(link, self.limits.sitemap_urls_max, self.limits);
         }
     }
 
-    fn root(&mut self, element: Element, start: &BytesStart<'_>) {
-        self.has_root = true;
-        self.page.kind = element.kind();
-        self.page.base = attribute(start, "xml:base").and_then(|base| url::Url::parse(&base).ok());
+    fn also(&mut self, via: Via, target: String) {
+        if (self.entry.others.len() as u64) < self.limits.page_links_max {
+            self.entry.others.push((via, target));
+        } else {
+            self.page.note(Note::SitemapTruncated);
+        }
     }
+}
 
-    fn open(&mut self, element: Element) {
+impl Listener for Listing<'_> {
+    fn start(&mut self, start: &BytesStart<'_>, has_content: bool) {
+        let element = Element::of(&xml::local_name(start));
+        if !self.has_root {
+            self.has_root = true;
+            self.page.kind = element.kind();
+        }
+        if element == Element::Link
+            && self.path.last() == Some(&Element::Url)
+            && let Some(href) = attribute(start, "href")
+        {
+            self.also(Via::Alternate, href);
+        }
+        if !has_content {
+            return;
+        }
         if self.path.len() as u64 >= self.limits.page_nesting_max {
             self.page.note(Note::NestingTruncated);
             self.deeper += 1;
@@ -230,85 +235,32 @@ impl<'l> Listing<'l> {
         }
         let element = self.path.pop();
         let text = std::mem::take(&mut self.text);
-        if std::mem::take(&mut self.reads_text) {
-            self.close(element, self.path.last().copied(), &text);
+        let held = if std::mem::take(&mut self.reads_text) { text.as_str() } else { "" };
+        if let Some(element) = element {
+            self.close(element, self.path.last().copied(), held);
         }
         self.text = text;
         self.text.clear();
     }
 
-    /// Takes what an element held. The parent tells a page's `loc` from an image's.
-    fn close(&mut self, element: Option<Element>, parent: Option<Element>, text: &str) {
-        match (element, parent) {
-            (Some(Element::Loc), Some(Element::Url)) => self.push(Via::Sitemap, text),
-            (Some(Element::Loc), Some(Element::Sitemap)) => self.push(Via::SitemapIndex, text),
-            (Some(Element::Url), Some(Element::UrlSet)) if is_url(text) => {
-                self.push(Via::Sitemap, text);
-            }
-            (Some(Element::Sitemap), Some(Element::SitemapIndex)) if is_url(text) => {
-                self.push(Via::SitemapIndex, text);
-            }
-            (Some(Element::Link), Some(Element::Item | Element::Channel)) => {
-                self.push(Via::Sitemap, text);
-            }
-            (Some(Element::Title), Some(Element::Channel)) if self.page.title.is_none() => {
-                let mut title = Prose::new(self.limits.page_meta_bytes_max);
-                title.words(text);
-                self.page.title = Some(title.into_string()).filter(|title| !title.is_empty());
-            }
-            _ => {}
-        }
-    }
-
-    /// A link that has its target in an attribute: Atom's, or a translation in a sitemap.
-    fn link(&mut self, start: &BytesStart<'_>) {
-        let Some(href) = attribute(start, "href") else {
-            return;
-        };
-        let rel = attribute(start, "rel").unwrap_or_default().to_ascii_lowercase();
-        let via = match (self.path.last(), rel.as_str()) {
-            (Some(Element::Url), _) => Via::Alternate,
-            (Some(Element::Item | Element::Channel), "" | "alternate") => Via::Sitemap,
-            (_, "enclosure") => Via::Embed,
-            (
-                _,
-                "next" | "prev" | "previous" | "first" | "last" | "related" | "via" | "replies",
-            ) => Via::Link,
-            _ => return,
-        };
-        self.push(via, &href);
-    }
-
     fn text(&mut self, piece: &str) {
         // Longer than any URL may be: the rest makes no difference.
-        if self.reads_text && self.text.len() as u64 <= self.limits.url_bytes_max {
+        if self.reads_text
+            && self.deeper == 0
+            && self.text.len() as u64 <= self.limits.url_bytes_max
+        {
             let piece = if self.text.is_empty() { piece.trim_ascii_start() } else { piece };
             self.text.push_str(cut(piece, self.limits.url_bytes_max.saturating_mul(2)));
         }
     }
-
-    /// A reference by name or number. Only characters are known; all other names stay as written.
-    fn reference(&mut self, name: &str) {
-        if self.reads_text && self.deeper == 0 {
-            let mut character = String::new();
-            decode_text(&format!("&{name};"), &mut character);
-            self.text(&character);
-        }
-    }
-
-    fn push(&mut self, via: Via, target: &str) {
-        if !target.trim_ascii().is_empty() {
-            self.links.push(NewLink::new(via, target), self.limits.sitemap_urls_max, self.limits);
-        }
-    }
 }
 
-/// An attribute's value by its name, prefix included; references decoded.
-fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
-    let mut attributes = start.html_attributes();
-    let attributes = attributes.with_checks(false);
-    let found = attributes.flatten().find(|each| each.key.as_ref().eq_ignore_ascii_case(name))?;
-    let mut value = String::new();
-    decode_attribute(&found.value, &mut value);
-    Some(value.trim_ascii().to_owned())
+fn is_entry(element: Element) -> bool {
+    matches!(element, Element::Url | Element::Sitemap)
+}
+
+/// `0.8` → 80. What lies outside of 0 to 1 means nothing.
+fn hundredths(text: &str) -> Option<u8> {
+    let value: f64 = text.trim().parse().ok()?;
+    (0.0..=1.0).contains(&value).then(|| (value * 100.0).round() as u8)
 }

@@ -1,7 +1,7 @@
 //! Which kind of body is this: by `Content-Type`, and by its first bytes where that says nothing.
 //!
-//! A server that names a type is believed, and HTML and XML always are. The exception is "plain text" full
-//! of binary bytes, which is what servers say that know nothing. Where there is no type, or one that says
+//! A server that names a type is believed, and XML always is. The exceptions are "plain text" full of
+//! binary bytes, which is what servers say that know nothing, and "HTML" that begins as a feed does. Where there is no type, or one that says
 //! nothing, the byte patterns of the WHATWG MIME Sniffing standard (section 7) decide. At most the first
 //! 1,445 bytes are looked at.
 //!
@@ -25,10 +25,12 @@ pub enum Kind {
     Sitemap,
     /// A list of sitemaps.
     SitemapIndex,
-    /// RSS, RDF or Atom.
+    /// RSS, RDF, Atom, CDF or JSON Feed.
     Feed,
     /// Plain text.
     Text,
+    /// A PDF, which is read elsewhere.
+    Pdf,
     /// Anything else: nothing is read.
     Other,
 }
@@ -45,6 +47,7 @@ impl Kind {
             Self::SitemapIndex => "sitemap-index",
             Self::Feed => "feed",
             Self::Text => "text",
+            Self::Pdf => "pdf",
             Self::Other => "other",
         }
     }
@@ -59,10 +62,14 @@ pub(super) fn kind(mime: Option<&Mime>, body: &[u8]) -> Kind {
         return by_content(head);
     };
     match essence {
+        "text/html" if begins_feed(head) => Kind::Xml,
         "text/html" => Kind::Html,
+        "application/feed+json" => Kind::Feed,
+        "application/json" if begins_json_feed(head) => Kind::Feed,
         "application/xhtml+xml" => Kind::Xhtml,
         "text/css" => Kind::Css,
         "text/xml" | "application/xml" => Kind::Xml,
+        "application/pdf" | "application/x-pdf" => Kind::Pdf,
         "application/octet-stream" | "unknown/unknown" | "application/unknown" | "*/*" => {
             by_content(head)
         }
@@ -85,15 +92,44 @@ fn by_content(head: &[u8]) -> Kind {
     // The standard's white space, which is that of ASCII.
     let start = head.trim_ascii_start();
     let past_mark = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
-    if past_mark.starts_with(b"<?xml") {
+    if past_mark.starts_with(b"<?xml") || begins_feed(head) {
         Kind::Xml
+    } else if begins_json_feed(head) {
+        Kind::Feed
     } else if begins_html(past_mark) {
         Kind::Html
+    } else if begins_pdf(head) {
+        Kind::Pdf
     } else if begins_document_or_media(head) {
         Kind::Other
     } else {
         text_or_other(head)
     }
+}
+
+/// Feeds are often sent as HTML: the first element shows what they are (section 8.1).
+fn begins_feed(head: &[u8]) -> bool {
+    let mut rest = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    // Behind a declaration, comments and a doctype.
+    while rest.starts_with(b"<?") || rest.starts_with(b"<!") {
+        let close: &[u8] = if rest.starts_with(b"<!--") { b"-->" } else { b">" };
+        let Some(end) = memchr::memmem::find(rest, close) else { return false };
+        rest = rest[end + close.len()..].trim_ascii_start();
+    }
+    let is_start = |tag: &[u8]| {
+        let ends_tag = rest.get(tag.len()).is_some_and(|b| b.is_ascii_whitespace() || *b == b'>');
+        ends_tag && rest.starts_with(tag)
+    };
+    [&b"<rss"[..], b"<feed", b"<rdf:RDF"].iter().any(|tag| is_start(tag))
+}
+
+/// A JSON Feed names its version, and mostly begins with it.
+fn begins_json_feed(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    head.trim_ascii_start().starts_with(b"{")
+        && [&b"jsonfeed.org/version/"[..], b"jsonfeed.org\\/version\\/"]
+            .iter()
+            .any(|mark| memchr::memmem::find(head, mark).is_some())
 }
 
 /// What begins HTML (section 7.1); a space or `>` has to follow.
@@ -125,10 +161,16 @@ fn begins_html(head: &[u8]) -> bool {
     HTML_STARTS.iter().any(|tag| is_start(tag))
 }
 
+/// The mark of a PDF stands at its start, or somewhere behind a mail header or an empty line: readers look
+/// for it in the first KiB.
+fn begins_pdf(head: &[u8]) -> bool {
+    let head = head.get(..1_024).unwrap_or(head);
+    head.starts_with(b"%PDF-") || memchr::memmem::find(head, b"\n%PDF-1.").is_some()
+}
+
 /// Documents, images, sound, films and archives (sections 6.1, 6.2, 6.4 and 7.1): what stands at the
 /// start, and what further on at which byte.
 const BINARY_STARTS: &[(&[u8], usize, &[u8])] = &[
-    (b"%PDF-", 0, b""),
     (b"%!PS-Adobe-", 0, b""),
     (b"\x00\x00\x01\x00", 0, b""),
     (b"\x00\x00\x02\x00", 0, b""),
@@ -201,11 +243,27 @@ mod tests {
             (None, b"....ftypisom", Kind::Other),
             (Some("*/*"), b"<title>x", Kind::Html),
             (Some("unknown/unknown"), b"\xff\xd8\xff", Kind::Other),
-            (Some("text/html"), b"<rss version=2>", Kind::Html),
+            (Some("text/html"), b"<?xml version='1.0'?><!-- x --><rss version=2>", Kind::Xml),
+            (Some("text/html"), b"<rss version=2>", Kind::Xml),
+            (Some("text/html"), b"<p><rss version=2>", Kind::Html),
+            (Some("text/html"), b"<feedback>", Kind::Html),
+            (None, b"<feed xmlns='x'>", Kind::Xml),
+            (Some("text/plain"), b"<rss version=2>", Kind::Text),
+            (
+                Some("application/json"),
+                b"{\"version\": \"https://jsonfeed.org/version/1\"",
+                Kind::Feed,
+            ),
+            (Some("application/json"), b"{\"version\": 1}", Kind::Other),
+            (Some("application/feed+json"), b"", Kind::Feed),
             (Some("text/plain; charset=UTF-16LE"), b"a\x00b\x00", Kind::Text),
             (Some("text/csv"), b"\x00\x01", Kind::Other),
             (None, b" <?xml version='1.0'?>", Kind::Xml),
-            (None, b"%PDF-1.7", Kind::Other),
+            (None, b"%PDF-1.7", Kind::Pdf),
+            (None, b"\n\n%PDF-1.2", Kind::Pdf),
+            (None, b"see %PDF-1.2", Kind::Text),
+            (Some("application/pdf"), b"", Kind::Pdf),
+            (Some("application/octet-stream"), b"%PDF-2.0", Kind::Pdf),
             (None, b"plain words", Kind::Text),
             (None, b"", Kind::Text),
             (None, b"\x7fELF\x02\x01", Kind::Other),

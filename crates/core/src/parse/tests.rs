@@ -7,8 +7,8 @@ use url::Url;
 
 use super::charset::CharsetSource;
 use super::sniff::Kind;
-use super::{Input, Note, Page, markdown, parse, parse_sitemap, testdata};
-use crate::{Limits, Via};
+use super::{Hint, Input, Note, Page, markdown, parse, parse_sitemap, testdata};
+use crate::{Limits, Millis, Via};
 
 fn url() -> Url {
     Url::parse("http://example.org/dir/page").unwrap()
@@ -203,7 +203,7 @@ mod sitemaps {
             (
                 "<rss><channel><item><enclosure url='http://h/x.mp3'/></item></channel></rss>",
                 Kind::Feed,
-                Via::Embed,
+                Via::Enclosure,
                 &["http://h/x.mp3"],
             ),
             (
@@ -225,6 +225,27 @@ mod sitemaps {
             assert_eq!((page.kind, targets(&page, *via).as_slice()), (*kind, *expected), "{body}");
             assert_eq!(page.notes, [], "{body}");
         }
+    }
+
+    #[test]
+    fn extensions_give_their_files_and_a_page_its_hints() {
+        let body = "<urlset><url><loc>http://h/a</loc><lastmod>2024-01-31</lastmod>
+            <priority>0.8</priority><image:image><image:loc>http://h/i.png</image:loc>
+            <image:title>not a page's</image:title></image:image></url>
+            <url><video:video><video:thumbnail_loc>http://h/t.jpg</video:thumbnail_loc>
+            <video:content_loc>http://h/v.mp4</video:content_loc></video:video><loc>http://h/b</loc></url>
+            <url><loc>http://h/c</loc><priority>7</priority><news:news><news:title>News</news:title>
+            <news:publication_date>2024-02-01</news:publication_date></news:news></url></urlset>";
+        let page = read("application/xml", body.as_bytes());
+        assert_eq!(targets(&page, Via::Sitemap), ["http://h/a", "http://h/b", "http://h/c"]);
+        let files = ["http://h/i.png", "http://h/t.jpg", "http://h/v.mp4"];
+        assert_eq!(targets(&page, Via::Enclosure), files);
+        let day = 24 * 3_600_000;
+        let hints: Vec<_> = (0..page.link_count()).filter_map(|at| page.hint(at)).collect();
+        let hint = |at, priority| Hint { modified: Some(Millis(at)), priority };
+        assert_eq!(hints, [hint(19_753 * day, Some(80)), hint(19_754 * day, None)]);
+        let news = page.links().find(|link| link.target == "http://h/c").unwrap();
+        assert_eq!(news.text, "News");
     }
 
     #[test]

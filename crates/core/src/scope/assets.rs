@@ -5,6 +5,7 @@
 
 use super::types::{guessed_type, type_wanted};
 use super::{Filter, Subject, Verdict};
+use crate::Via;
 
 pub(super) struct Assets {
     pub follow: bool,
@@ -13,8 +14,11 @@ pub(super) struct Assets {
 
 impl Assets {
     fn is_asked_for(&self, subject: &Subject<'_>) -> bool {
-        !self.accept.is_empty()
-            && guessed_type(subject.url).is_some_and(|(_, guess)| type_wanted(&self.accept, guess))
+        // An enclosure is sound or film more often than not; a file of a page whose name says nothing is
+        // mostly a script.
+        let unknown = subject.via == Via::Enclosure;
+        let wanted = |(_, guess): (&str, &str)| type_wanted(&self.accept, guess);
+        !self.accept.is_empty() && guessed_type(subject.url).map_or(unknown, wanted)
     }
 }
 

@@ -15,8 +15,11 @@ use crate::{Limits, Via};
 pub const PICTURE_LETTERS: u8 = 64;
 /// Pictures of a page that are looked at.
 const PICTURES_MAX: usize = 8;
-/// Lines of a page that are looked at.
+/// Lines and links of a page that are looked at.
 const LINES_MAX: usize = 1_000;
+const LINKS_MAX: usize = 500;
+/// How the names of pictures end.
+const PICTURES: [&str; 6] = ["jpg", "jpeg", "png", "webp", "avif", "svg"];
 
 /// One line or picture of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,26 +33,28 @@ pub struct Print {
 /// The prints of a page, at most `page_prints_max`.
 pub fn prints(page: &Page, limits: &Limits) -> Vec<Print> {
     let prints_max = usize::try_from(limits.page_prints_max).unwrap_or(usize::MAX);
-    let mut prints: Vec<Print> = if page.marks.main.is_empty() {
-        page.text.lines().take(LINES_MAX).filter_map(line_print).collect()
-    } else {
-        let main = pieces(&page.text, &page.marks.main).flat_map(str::lines);
-        main.take(LINES_MAX).filter_map(line_print).collect()
-    };
-    prints.extend(pictures(page));
-    if prints.len() > prints_max {
-        prints.select_nth_unstable_by_key(prints_max, |print| std::cmp::Reverse(print.letters));
-        prints.truncate(prints_max);
+    let mut prints: Vec<Print> = pictures(page).take(prints_max).collect();
+    let whole = [0..u32::try_from(page.text.len()).unwrap_or(u32::MAX)];
+    let main = &page.marks.main;
+    let spans = if main.is_empty() { &whole[..] } else { main };
+    let lines = pieces(&page.text, spans).flat_map(str::lines).take(LINES_MAX);
+    let mut lines: Vec<&str> = lines.collect();
+    let lines_max = prints_max - prints.len();
+    // Only those that count are looked into.
+    if lines.len() > lines_max {
+        lines.select_nth_unstable_by_key(lines_max, |line| std::cmp::Reverse(line.len()));
+        lines.truncate(lines_max);
     }
+    prints.extend(lines.into_iter().filter_map(line_print));
     prints
 }
 
 fn line_print(line: &str) -> Option<Print> {
     let digits = line.bytes().filter(u8::is_ascii_digit).count();
-    let letters = line.trim().len() - digits;
+    let letters = line.len() - digits;
     let hash = match digits {
-        0 => xxh3_64(line.trim().as_bytes()),
-        _ => xxh3_64(line.trim().replace(|c: char| c.is_ascii_digit(), "").as_bytes()),
+        0 => xxh3_64(line.as_bytes()),
+        _ => xxh3_64(line.replace(|c: char| c.is_ascii_digit(), "").as_bytes()),
     };
     let print = Print { hash: hash as u32, letters: u8::try_from(letters).unwrap_or(u8::MAX) };
     (letters > 0).then_some(print)
@@ -58,7 +63,7 @@ fn line_print(line: &str) -> Option<Print> {
 /// A page may be there for its picture alone. Those with a query are made for whoever asks, and small ones
 /// that only count visitors are GIF files as a rule.
 fn pictures(page: &Page) -> impl Iterator<Item = Print> {
-    let embeds = page.links().filter(|link| link.via == Via::Embed);
+    let embeds = page.links().take(LINKS_MAX).filter(|link| link.via == Via::Embed);
     let pictures = embeds.map(|link| link.target).filter(|target| is_picture(target));
     pictures
         .take(PICTURES_MAX)
@@ -66,8 +71,8 @@ fn pictures(page: &Page) -> impl Iterator<Item = Print> {
 }
 
 fn is_picture(target: &str) -> bool {
-    let ending = target.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    matches!(ending.as_deref(), Some("jpg" | "jpeg" | "png" | "webp" | "avif" | "svg"))
+    let ending = target.rsplit_once('.').map_or("", |(_, ending)| ending);
+    PICTURES.iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 #[cfg(test)]

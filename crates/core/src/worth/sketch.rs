@@ -27,9 +27,11 @@ impl Sketch {
     /// Takes note of a print; whether it is new. Both maps together take at most `bytes_max`, or the
     /// least that is of use.
     pub fn insert(&mut self, print: u32, bytes_max: u64) -> bool {
-        if holds(&self.young, print) || holds(&self.old, print) {
+        if holds(&self.young, print) {
             return false;
         }
+        // What is still shown moves on to the younger map.
+        let is_new = !holds(&self.old, print);
         if self.prints as usize * BITS_PER_PRINT >= self.young.len() * 64 {
             self.begin_map(bytes_max);
         }
@@ -37,7 +39,7 @@ impl Sketch {
             self.young[bit / 64] |= 1 << (bit % 64);
         }
         self.prints += 1;
-        true
+        is_new
     }
 
     /// What it takes in memory.

@@ -9,8 +9,6 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use crate::parse::Page;
 use crate::{Fact, Via};
 
@@ -32,6 +30,8 @@ const BINDING_PERCENT: usize = 12;
 const FARM_SITES_MIN: usize = 50;
 /// Words beside the links, for each link to another site, of a page that says something about them.
 const FARM_WORDS_PER_LINK: usize = 2;
+/// How often each word of the links' texts stands there: somebody's bookmarks name each thing by its name.
+const FARM_REPEATS_MIN: usize = 4;
 /// Counters of words: more than words.
 const SLOTS: usize = 1_024;
 
@@ -45,7 +45,7 @@ pub enum Spam {
         /// Words looked at.
         words: usize,
     },
-    /// Links to many other sites, and no word about them.
+    /// Links to many other sites under a few words, and no word about them.
     Farm {
         /// Links to other sites.
         links: usize,
@@ -85,55 +85,72 @@ pub fn recognise(page: &Page) -> Option<Spam> {
 }
 
 fn stuffed(text: &str) -> Option<Spam> {
-    let mut counts = [0_u16; SLOTS];
-    let (mut words, mut binding) = (0, 0);
-    for word in text.split_ascii_whitespace().take(WORDS_MAX) {
-        let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
-        // Numbers repeat in every table.
-        if word.is_empty() || word.starts_with(|c: char| c.is_ascii_digit()) {
-            continue;
-        }
-        words += 1;
-        if word.len() < KEYWORD_MIN {
-            binding += 1;
-            continue;
-        }
-        counts[xxh3_64(word.to_ascii_lowercase().as_bytes()) as usize % SLOTS] += 1;
+    // Most texts end here: they are held together by short words.
+    if is_bound(words(text).take(WORDS_MIN)) || is_bound(words(text)) {
+        return None;
     }
-    if words < WORDS_MIN || binding * 100 >= words * BINDING_PERCENT {
+    let mut counts = [0_u16; SLOTS];
+    let mut total = 0;
+    for word in words(text) {
+        total += 1;
+        if word.len() >= KEYWORD_MIN {
+            counts[hash(word) % SLOTS] += 1;
+        }
+    }
+    if total < WORDS_MIN {
         return None;
     }
     counts.select_nth_unstable_by_key(KEYWORDS, |count| std::cmp::Reverse(*count));
     let top: usize = counts[..KEYWORDS].iter().map(|count| usize::from(*count)).sum();
-    let percent = top * 100 / words;
-    (percent >= STUFFED_PERCENT).then_some(Spam::Stuffed { percent, words })
+    let percent = top * 100 / total;
+    (percent >= STUFFED_PERCENT).then_some(Spam::Stuffed { percent, words: total })
+}
+
+/// The first words of a text. Numbers repeat in every table, and do not count.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split_ascii_whitespace().take(WORDS_MAX);
+    let words = words.map(|word| word.trim_matches(|c: char| c.is_ascii_punctuation()));
+    words.filter(|word| !word.is_empty() && !word.as_bytes()[0].is_ascii_digit())
+}
+
+/// Whether enough of these words are short.
+fn is_bound<'a>(words: impl Iterator<Item = &'a str>) -> bool {
+    let (mut all, mut binding) = (0, 0);
+    for word in words {
+        all += 1;
+        binding += usize::from(word.len() < KEYWORD_MIN);
+    }
+    binding * 100 >= all * BINDING_PERCENT
+}
+
+/// The same for a word in upper and lower case.
+fn hash(word: &str) -> usize {
+    let fold = |hash: u32, byte: u8| (hash ^ u32::from(byte | 0x20)).wrapping_mul(0x0100_0193);
+    word.bytes().take(32).fold(0x811c_9dc5, fold) as usize >> 8
 }
 
 fn farm(page: &Page) -> Option<Spam> {
-    if page.link_count() < FARM_SITES_MIN {
+    let anchors = || page.links().filter(|link| link.via == Via::Anchor);
+    let leads_away = || anchors().filter_map(|link| other_site(link.target));
+    let links = leads_away().count();
+    // Most of its links lead away: an index of one's own pages is none.
+    if links < FARM_SITES_MIN || links * 2 <= page.link_count() {
         return None;
     }
-    let (mut links, mut link_words, mut sites) = (0, 0, HashSet::new());
-    for link in page.links().filter(|link| link.via == Via::Anchor) {
-        link_words += link.text.split_ascii_whitespace().count();
-        if let Some(site) = other_site(link.target) {
-            links += 1;
-            sites.insert(site);
-        }
-    }
-    let (sites, words) = (sites.len(), page.text.split_ascii_whitespace().count());
-    let words = words.saturating_sub(link_words);
-    let is_farm = sites >= FARM_SITES_MIN && words < links * FARM_WORDS_PER_LINK;
-    // Most of its links lead away, too: an index of one's own pages is none.
-    (is_farm && links * 2 > page.link_count()).then_some(Spam::Farm { links, sites, words })
+    let sites = leads_away().collect::<HashSet<_>>().len();
+    let link_words = || anchors().flat_map(|link| link.text.split_ascii_whitespace());
+    let (all, distinct) = (link_words().count(), link_words().map(hash).collect::<HashSet<_>>());
+    let words = page.text.split_ascii_whitespace().count().saturating_sub(all);
+    let is_farm = sites >= FARM_SITES_MIN
+        && words < links * FARM_WORDS_PER_LINK
+        && distinct.len() * FARM_REPEATS_MIN <= all;
+    is_farm.then_some(Spam::Farm { links, sites, words })
 }
 
 /// The last two labels of the host that a link names, which is near enough to a site here.
 fn other_site(target: &str) -> Option<&str> {
-    let (scheme, rest) = target.split_once("//")?;
-    if !matches!(scheme, "" | "http:" | "https:") {
-        return None;
-    }
+    let schemes = ["http://", "https://", "//"];
+    let rest = schemes.iter().find_map(|scheme| target.strip_prefix(scheme))?;
     let host = rest.split(['/', '?', '#', ':']).next().unwrap_or_default();
     let before = host.rsplit_once('.')?.0;
     Some(before.rfind('.').map_or(host, |dot| &host[dot + 1..]))
@@ -187,7 +204,9 @@ mod tests {
         };
         let found = judge(&links(""));
         assert_eq!(found, Some(Spam::Farm { links: 80, sites: 80, words: 0 }));
-        assert_eq!(judge(&links("which is a place that I like")), None, "somebody's bookmarks");
+        assert_eq!(judge(&links("which is a place that I like")), None, "it says something");
+        let named = |n| format!("<li><a href=http://site{n}.test/>the page of {n}x{}</a>", n * 7);
+        assert_eq!(judge(&(0..80).map(named).collect::<String>()), None, "somebody's bookmarks");
         let own: String = (0..300).map(|n| format!("<a href=/page/{n}>{n}</a> ")).collect();
         assert_eq!(judge(&own), None, "an index");
     }

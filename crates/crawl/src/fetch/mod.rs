@@ -51,7 +51,7 @@ use crate::robots::Permit;
 
 pub use self::http::{FetchCounts, HttpFetch};
 pub use access::{Credentials, HostAccess, is_harmless};
-pub use archived::archived_body;
+pub use archived::{ArchivedResponse, archived_body, archived_response};
 pub use budget::Reservation;
 pub use cookies::Cookies;
 pub use decode::{Decoded, gunzip};

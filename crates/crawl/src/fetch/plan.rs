@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use larm_core::media;
 use larm_core::url::CrawlUrl;
 
 use super::access::{Credentials, HostAccess};
@@ -75,6 +76,11 @@ impl Wanted {
             return true;
         };
         let kind = content_type.split(';').next().unwrap_or_default().trim().to_lowercase();
+        // What the name speaks of counts where the type says nothing, and where neither does, the bytes.
+        let kind = match media::says_nothing(&kind) {
+            true => named_type(url).unwrap_or_default().to_owned(),
+            false => kind,
+        };
         self.patterns.is_empty()
             || kind.is_empty()
             || carries_links(&kind)
@@ -83,8 +89,16 @@ impl Wanted {
     }
 }
 
+/// The type that the end of a path speaks of, where that is no page.
+fn named_type(url: &CrawlUrl) -> Option<&'static str> {
+    let name = url.path().rsplit('/').next()?;
+    media::of_name(name).filter(|kind| !media::may_lead_on(kind))
+}
+
 fn carries_links(kind: &str) -> bool {
-    matches!(kind, "text/html" | "text/xml" | "application/xml") || kind.ends_with("+xml")
+    matches!(kind, "text/html" | "text/xml" | "application/xml")
+        || matches!(kind, "application/json" | "application/feed+json")
+        || (kind.ends_with("+xml") && !kind.starts_with("image/"))
 }
 
 /// Sitemaps travel under many types: as text, as gzip, as bytes.
@@ -131,6 +145,12 @@ mod tests {
             (&["audio/*"], "/news.xml.gz", Some("application/gzip"), true),
             (&["audio/*"], "/a", None, true),
             (&["audio/*"], "/a", Some(""), true),
+            (&["audio/*"], "/a.mp3", Some("application/octet-stream"), true),
+            (&["audio/*"], "/a.zip", Some("application/octet-stream"), false),
+            (&["audio/*"], "/a", Some("application/octet-stream"), true),
+            (&["audio/*"], "/a.ogg", Some("application/ogg"), true),
+            (&["audio/*"], "/feed", Some("application/feed+json"), true),
+            (&["audio/*"], "/a.svg", Some("image/svg+xml"), false),
             (&["*/*"], "/a", Some("video/mp4"), true),
             (&["image/png", "video/mp4"], "/a", Some("video/mp4"), true),
         ];

@@ -26,6 +26,19 @@ pub struct Item {
     pub place: Place,
 }
 
+impl Item {
+    /// Whether nobody spoke of it: a sitemap looked for where sitemaps usually are. If it is not there,
+    /// nothing is missing.
+    pub fn is_guess(&self) -> bool {
+        self.errand == Errand::Sitemap && self.via == Via::Robots && self.parent.is_none()
+    }
+
+    /// Whether it is a question of the crawl's own, of which nothing need be told if it comes to nothing.
+    pub fn is_own(&self) -> bool {
+        self.errand.is_own() || self.is_guess()
+    }
+}
+
 /// What a URL is fetched for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Errand {

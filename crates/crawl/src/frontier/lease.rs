@@ -27,6 +27,8 @@ pub enum Turn {
     Ask(IpAddr),
     /// To settle a URL whose origin was given up. Nothing is sent.
     GivenUp(FailureClass),
+    /// To keep an answer that an archive holds already. Nothing is sent.
+    Archived,
 }
 
 impl Lease {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use larm_core::digest::BodyDigest;
-use larm_core::url::CrawlUrl;
+use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{End, Health, HostKey, Pace};
 use larm_core::worth::{Finding, Purse};
 use larm_core::{Failure, Limits, Millis};
@@ -22,7 +22,7 @@ use super::disk::{Checkpoint, Sealed, Written};
 use super::host::host_key;
 use super::item::{Errand, HELD, Item, Place, SLOW};
 use super::lease::{Lease, Turn};
-use super::record::{Fate, Learnt};
+use super::record::{Fate, Learnt, is_counted};
 use super::row::{PageRow, RobotsRow, Totals};
 use super::sites::SiteKey;
 use super::status::{FrontierStatus, HostList, HostStatus};
@@ -263,7 +263,7 @@ impl MemoryFrontier {
         self.totals.held -= u64::from(item.place.priority == HELD);
     }
 
-    fn decide(&mut self, name: &str, origin: &str, fate: Fate, mut item: Item) {
+    fn decide(&mut self, name: &str, origin: &str, (fate, end): (Fate, End), mut item: Item) {
         if matches!(fate, Fate::Errand | Fate::Done(_)) {
             self.leave_queue(&item);
         }
@@ -280,7 +280,7 @@ impl MemoryFrontier {
                 items.push((Some(at).filter(|_| deferred < deferred_max), item));
             }
             Fate::Done(row) => {
-                let answered = u64::from(item.errand.counts() && row.outcome.answered());
+                let answered = u64::from(is_counted(&item, &row, &end));
                 host.purse.pages += answered;
                 self.sites.entry(SiteKey::of_host(name)).or_default().pages += answered;
                 self.totals.answered += answered;
@@ -302,6 +302,14 @@ impl Frontier for MemoryFrontier {
         let (accepted, offered, _) = self.sift(candidates);
         accepted.into_iter().for_each(|candidate| self.enqueue(candidate, false));
         Ok(offered)
+    }
+
+    fn adopt(&mut self, _: Candidate) -> Lease {
+        panic!("nobody adopts here: what that does is tested by rebuilding")
+    }
+
+    fn foresee(&mut self, _: &[Fingerprint]) -> Result<()> {
+        panic!("nobody adopts here: what that does is tested by rebuilding")
     }
 
     fn lease(&mut self, now: Millis) -> Result<Option<Lease>> {
@@ -342,12 +350,10 @@ impl Frontier for MemoryFrontier {
         };
         self.totals.links += u64::from(settlement.links);
         settlement.rejected.iter().for_each(|(filter, count)| self.reject(filter, *count));
-        let counts = item.errand.counts();
-        let answered = matches!(&settlement.fate, Fate::Done(row) if row.outcome.answered());
-        let harvest = settlement.harvest.filter(|_| counts && answered);
-        let url = item.url.clone();
-        self.decide(&name, &origin, settlement.fate, item);
-        if let Some(harvest) = harvest {
+        let (harvest, url) = (settlement.harvest, item.url.clone());
+        let is_done = matches!(settlement.fate, Fate::Done(_)) && item.errand.counts();
+        self.decide(&name, &origin, (settlement.fate, settlement.end), item);
+        if let Some(harvest) = harvest.filter(|_| is_done) {
             self.note_harvest(&name, &url, &harvest, &accepted);
         }
         let lost = waited_for.map(|origin| Learnt::Unreachable { origin, retry_after_ms: None });

@@ -38,7 +38,7 @@ mod store;
 use std::net::IpAddr;
 
 use larm_core::digest::BodyDigest;
-use larm_core::url::CrawlUrl;
+use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::via::Via;
 use larm_core::workbench::{End, HostKey, Pace};
 use larm_core::worth::{Finding, Harvest};
@@ -199,6 +199,13 @@ pub trait Frontier: Send {
 
     /// Ends a lease.
     fn settle(&mut self, lease: Lease, settlement: Settlement) -> Result<Offered>;
+
+    /// A lease for a page that an archive holds already, out of turn: no host is asked, and none waits. If
+    /// the page is settled here, it stays as it is.
+    fn adopt(&mut self, candidate: Candidate) -> Lease;
+
+    /// Takes note of URLs that will be adopted, so that no link to them is taken for news.
+    fn foresee(&mut self, urls: &[Fingerprint]) -> Result<()>;
 
     /// The time at which [`Frontier::lease`] or [`Frontier::nameless`] may have something.
     fn next_due(&self, now: Millis) -> Option<Millis>;

@@ -8,7 +8,7 @@ use larm_core::worth::Harvest;
 use larm_core::{FailureClass, Millis};
 use serde::{Deserialize, Serialize};
 
-use super::item::Place;
+use super::item::{Item, Place};
 use super::pack::Packs;
 use super::row::{PageRow, RobotsRow};
 
@@ -57,6 +57,23 @@ pub enum Record {
     Worked(u64),
     /// A run began.
     Started(Millis),
+    /// A page that an archive holds already, and that never waited here.
+    Adopted(Box<Adopted>),
+}
+
+/// A page from an archive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Adopted {
+    /// Name of its host.
+    pub host: Box<str>,
+    /// What is kept of it.
+    pub row: PageRow,
+    /// URLs found, those that were new.
+    pub offers: Packs,
+    /// Links found, and how many of them each filter or limit rejected.
+    pub links: u32,
+    /// See `links`.
+    pub rejected: Vec<(String, u32)>,
 }
 
 /// URLs that get another place, behind those that are there.
@@ -99,6 +116,13 @@ pub struct Settled {
     pub links: u32,
     /// See `links`.
     pub rejected: Vec<(String, u32)>,
+}
+
+/// Whether the budgets count a page that is settled so: somebody was asked for it and answered, even where
+/// nothing of the answer is kept.
+pub fn is_counted(item: &Item, row: &PageRow, end: &End) -> bool {
+    let answered = row.outcome.answered() || matches!(end, End::Answered { .. });
+    item.errand.counts() && answered
 }
 
 /// What becomes of the item.

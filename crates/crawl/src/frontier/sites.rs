@@ -151,7 +151,7 @@ mod tests {
         let (mut sites, site) = (Sites::default(), SiteKey(7));
         let read = || Ok::<_, ()>(Some(Purse { pages: 5, ..Purse::default() }));
         sites.enter(site, 1, read).unwrap();
-        sites.enter(site, 1, || panic!("it is here")).unwrap_or_else(|(): ()| ());
+        sites.enter(site, 1, || -> Result<_, ()> { panic!("it is here") }).unwrap();
         sites.count(site, 1, 0);
         assert_eq!(sites.take_changes().len(), 1);
         assert_eq!(sites.save(), [(1, site, Purse { pages: 6, ..Purse::default() })]);

@@ -218,20 +218,19 @@ impl Line {
         };
         let candidates = sitemaps.iter().filter_map(|text| {
             let url = url::resolve(text, Some(&robots.to_url()), None).ok()?;
-            let candidate = Candidate {
-                url: url::canonicalise(url, rules.url_rules()).ok()?,
-                depth: 0,
-                via: Via::Robots,
-                parent: Some(robots.as_str().into()),
-                redirects: 0,
-                errand: Errand::Sitemap,
-            };
-            match judge(&rules, candidate, Some(&robots)) {
-                Judged::Passed(candidate) => Some(candidate),
-                _ => None,
-            }
+            let url = url::canonicalise(url, rules.url_rules()).ok()?;
+            passed(&rules, sitemap(url, Some(robots.as_str().into())), &robots)
         });
         candidates.collect()
+    }
+
+    /// Where sitemaps usually are, for an origin whose robots.txt names none. It has no parent: nobody
+    /// named it.
+    pub(super) fn usual_sitemap(&self, origin: &str) -> Option<Candidate> {
+        let rules = self.rules.read();
+        let robots = CrawlUrl::from_canonical(&format!("{origin}/robots.txt"))?;
+        let url = CrawlUrl::from_canonical(&format!("{origin}/sitemap.xml"))?;
+        self.usual_sitemap.then(|| passed(&rules, sitemap(url, None), &robots))?
     }
 
     /// Whether the item is a seed, or where a seed's host was redirected to.
@@ -257,6 +256,18 @@ fn is_symlink_out(from: &CrawlUrl, to: &CrawlUrl) -> bool {
     from.is_file() && to.is_file() && to.path().ends_with('/')
 }
 
+/// A sitemap that robots.txt leads to. What it lists is a hop away from a seed: the user named none of it.
+fn sitemap(url: CrawlUrl, parent: Option<Arc<str>>) -> Candidate {
+    Candidate { url, depth: 1, via: Via::Robots, parent, redirects: 0, errand: Errand::Sitemap }
+}
+
+fn passed(rules: &Rules, candidate: Candidate, from: &CrawlUrl) -> Option<Candidate> {
+    match judge(rules, candidate, Some(from)) {
+        Judged::Passed(candidate) => Some(candidate),
+        _ => None,
+    }
+}
+
 fn judge(rules: &Rules, candidate: Candidate, from: Option<&CrawlUrl>) -> Judged {
     let verdict = rules.judge(&Subject {
         url: &candidate.url,
@@ -273,7 +284,7 @@ fn judge(rules: &Rules, candidate: Candidate, from: Option<&CrawlUrl>) -> Judged
 
 /// Redirects, embeds and lists of pages are no hops.
 fn depth_of(item: &Item, via: Via) -> u32 {
-    let hop = !matches!(via, Via::Redirect | Via::Embed | Via::Sitemap | Via::SitemapIndex);
+    let hop = !via.is_embed() && !matches!(via, Via::Redirect | Via::Sitemap | Via::SitemapIndex);
     item.depth.saturating_add(u32::from(hop))
 }
 

@@ -16,8 +16,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use larm_core::digest::{BodyDigest, Sha1Digest};
-use larm_core::parse::{Input, Page, parse, parse_sitemap};
-use larm_core::scope::{Subject, Verdict};
+use larm_core::parse::{Input, Kind, Page, parse, parse_sitemap};
+use larm_core::scope::{Subject, Verdict, type_wanted};
 use larm_core::signals::{Reader, Signals, UseSet};
 use larm_core::url::{self, CrawlUrl};
 use larm_core::wall::{self, Sight};
@@ -32,16 +32,20 @@ use crate::frontier::sieve::Recent;
 use crate::frontier::{Candidate, Errand, Frontier, Lease, SIGNALS, SOFT_404, SharedFrontier};
 use crate::login::{Door, Logins};
 use crate::network::Network;
+use crate::pdf::PdfReaders;
 use crate::places::Meter;
 use crate::robots::{Answer, Permit, RobotsCache};
 use crate::rules::SharedRules;
 use crate::soft::SoftHosts;
-use crate::store::{Encoders, SameAs, Visit};
+use crate::store::{Encoders, SameAs, Visit, WarcRef};
 use crate::writer::Work;
 
 pub use links::JudgedLinks;
 pub use names::Named;
 pub use trouble::Troubles;
+
+/// The filter that is named where a type was not asked for: the same as for URLs.
+const TYPES: &str = "types";
 
 /// Called for each page that was fetched, and awaited.
 pub type PageHandler = Arc<dyn for<'a> Fn(&'a Visit) -> BoxFuture<'a, ()> + Send + Sync>;
@@ -92,6 +96,14 @@ pub struct Line {
     pub soft: SoftHosts,
     /// Whether they are asked for a path that cannot be there.
     pub probe: bool,
+    /// Whether a sitemap is looked for where sitemaps usually are.
+    pub usual_sitemap: bool,
+    /// What PDFs are read by.
+    pub pdf: PdfReaders,
+    /// Content types that are kept; empty for all.
+    pub accept: Vec<String>,
+    /// Whether what pages embed is kept besides, whatever its type.
+    pub assets: bool,
     /// The maxima.
     pub limits: Arc<Limits>,
     /// Time.
@@ -136,20 +148,46 @@ pub struct Read {
     pub harvest: Option<Harvest>,
     /// It was made for search engines alone.
     pub is_spam: bool,
+    /// Where the archive holds it already, if it was read from there.
+    pub archived: Option<WarcRef>,
+}
+
+/// An answer that an archive holds.
+pub struct Archived {
+    /// The answer.
+    pub fetched: Fetched,
+    /// Where it lies.
+    pub place: WarcRef,
 }
 
 impl Read {
     /// An answer of which nothing was read.
     pub fn unread(outcome: Outcome) -> Self {
         let (facts, digest) = (Vec::new(), Digested::default());
-        let (harvest, is_spam) = (None, false);
-        Self { outcome, page: None, note: None, digest, facts, probe: None, harvest, is_spam }
+        Self {
+            outcome,
+            page: None,
+            note: None,
+            digest,
+            facts,
+            probe: None,
+            harvest: None,
+            is_spam: false,
+            archived: None,
+        }
     }
 
     /// Its owner does not want it to be used so: it is not kept, and leads nowhere.
     fn reject_reserved(&mut self, detail: String) {
         self.outcome = Outcome::Rejected { filter: SIGNALS.to_owned(), detail };
         self.page = None;
+        self.digest = Digested::default();
+    }
+
+    /// It is of a type that nobody asked for: it leads on, but is not kept.
+    fn pass_through(&mut self, kind: &str) {
+        let detail = format!("{kind} is not a type that was asked for; it was read for its links");
+        self.outcome = Outcome::Rejected { filter: TYPES.to_owned(), detail };
         self.digest = Digested::default();
     }
 
@@ -289,9 +327,9 @@ impl Line {
         Some(Failure::new(FailureClass::BotWall, detail))
     }
 
-    /// Steps 8 and 9: digest and parse; what the owner says of its use, beforehand and here; whether
-    /// it is a page at all, and what it brings.
-    pub fn read(
+    /// Steps 8 and 9: digest and parse; what the owner says of its use, beforehand and here; whether it is
+    /// a page at all, whether it was asked for, and what it brings.
+    pub async fn read(
         &self,
         lease: &Lease,
         fetched: &Fetched,
@@ -302,11 +340,36 @@ impl Line {
         if let Outcome::Fetched { .. } = read.outcome {
             read.digest = self.digest(&read.outcome, fetched)?;
             let (page, note) = self.parse(lease, fetched, body);
+            let page = match page.kind {
+                Kind::Pdf => self.pdf.read(page, &body.bytes).await,
+                _ => page,
+            };
             (read.page, read.note) = (Some(page), note);
         }
         self.heed(lease, fetched, said, &mut read);
         self.doubt(lease, fetched, body, &mut read)?;
+        self.sort_out(lease, fetched, body, &mut read);
+        dismiss_guess(lease, &mut read);
         self.weigh(lease, &mut read);
+        Ok(read)
+    }
+
+    /// The same for an answer from an archive. What was found out about it then counts; and a page is no
+    /// copy of itself.
+    pub async fn read_archived(
+        &self,
+        lease: &Lease,
+        archived: &Archived,
+        body: &Decoded<'_>,
+    ) -> Result<Read> {
+        let mut read = self.read(lease, &archived.fetched, body, Signals::default()).await?;
+        let known = &archived.fetched.facts;
+        read.facts.retain(|fact| !known.iter().any(|one| one.name == fact.name));
+        if known.iter().any(|fact| &*fact.name == SOFT_404) {
+            read.page = None;
+        }
+        read.digest.same_as.take_if(|original| original.url == lease.url().as_str());
+        (read.probe, read.archived) = (None, Some(archived.place.clone()));
         Ok(read)
     }
 
@@ -328,6 +391,19 @@ impl Line {
             read.reject_reserved(format!("{of} is reserved by {words}"));
         }
         read.facts.extend(said.into_facts());
+    }
+
+    /// Lets go of what was only read to find what the crawl is for.
+    fn sort_out(&self, lease: &Lease, fetched: &Fetched, body: &Decoded<'_>, read: &mut Read) {
+        let is_embed = self.assets && lease.item().via.is_embed();
+        let (Outcome::Fetched { status: 200..=299 }, Some(page)) = (&read.outcome, &read.page)
+        else {
+            return;
+        };
+        let kind = visit::essence_of(lease.url(), fetched, &body.bytes, page);
+        if lease.errand().counts() && !is_embed && !type_wanted(&self.accept, &kind) {
+            read.pass_through(&kind);
+        }
     }
 
     fn digest(&self, outcome: &Outcome, fetched: &Fetched) -> Result<Digested> {
@@ -366,6 +442,18 @@ impl Line {
     }
 }
 
+/// What stands where a sitemap was looked for counts only if it is one: many sites have a page for every
+/// path.
+fn dismiss_guess(lease: &Lease, read: &mut Read) {
+    let is_list =
+        |page: &Page| matches!(page.kind, Kind::Sitemap | Kind::SitemapIndex | Kind::Feed);
+    let is_there = read.outcome == Outcome::Fetched { status: 200 };
+    if lease.item().is_guess() && !(is_there && read.page.as_ref().is_some_and(is_list)) {
+        read.page = None;
+        read.digest = Digested::default();
+    }
+}
+
 /// What a server means that answers with an error of its own.
 fn refusal(status: u16) -> Option<FailureClass> {
     match status {
@@ -390,7 +478,7 @@ fn outcome_of(url: &CrawlUrl, fetched: &Fetched) -> Outcome {
     if fetched.truncated == Some(Truncated::Unwanted) {
         let kind = fetched.content_type().unwrap_or("no type");
         let detail = format!("{kind} is not a type that was asked for");
-        return Outcome::Rejected { filter: "types".to_owned(), detail };
+        return Outcome::Rejected { filter: TYPES.to_owned(), detail };
     }
     Outcome::Fetched { status }
 }

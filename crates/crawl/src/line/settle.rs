@@ -28,15 +28,20 @@ impl Line {
         let (digest, harvest, is_spam) = (read.digest.body, read.harvest.clone(), read.is_spam);
         let offers = links.candidates.into_iter().chain(read.probe.clone()).collect();
         let link_count = u32::try_from(links.facts.len()).unwrap_or(u32::MAX);
+        let is_absent = is_absent_guess(&lease, &read);
         let (fetched, place) = fetched.split_reservation();
         let visit = self.visit(&lease, fetched, read, links.facts);
         if let Some(handler) = &self.handler {
             handler(&visit).await;
         }
+        let fate = match is_absent {
+            true => Fate::Errand,
+            false => Fate::Done(Box::new(row_of(&lease, &visit, digest))),
+        };
         let settlement = Settlement {
             at,
             end,
-            fate: Fate::Done(Box::new(row_of(&lease, &visit, digest))),
+            fate,
             offers,
             robots: None,
             links: link_count,
@@ -55,7 +60,7 @@ impl Line {
 
     /// Settles a URL for which nothing was sent.
     pub async fn settle_unasked(&self, lease: Lease, outcome: Outcome) -> Result<()> {
-        if lease.errand().is_own() {
+        if lease.item().is_own() {
             // No page of anybody's. The frontier takes the news to whom it was for (FRONT-4).
             let unused = Settlement::unused(self.clock.now(), Fate::Errand);
             return self.settle(lease, unused, None).await;
@@ -123,7 +128,7 @@ impl Line {
             let settlement = Settlement { end, ..Settlement::unused(at, again) };
             return self.settle(lease, settlement, None).await;
         }
-        if lease.errand().is_own() {
+        if lease.item().is_own() {
             let gone = Settlement { end, ..Settlement::unused(at, Fate::Errand) };
             return self.settle(lease, gone, None).await;
         }
@@ -205,7 +210,10 @@ impl Line {
             Reading::Rules(rules) => {
                 let (learnt, sitemaps) = self.robots.learn(&origin, rules, now);
                 settlement.robots = Some(learnt);
-                settlement.offers = self.judge_sitemaps(&origin, &sitemaps);
+                settlement.offers = match sitemaps.as_slice() {
+                    [] => self.usual_sitemap(&origin).into_iter().collect(),
+                    named => self.judge_sitemaps(&origin, named),
+                };
                 let reservations = self.robots.reservations_of(&origin);
                 settlement.offers.extend(reservations.map(reservations_errand));
             }
@@ -258,6 +266,12 @@ impl Line {
     fn retry_delay_ms(&self, lease: &Lease, class: FailureClass) -> u64 {
         class.delay_ms(u32::from(lease.item().tries) + 1, self.limits.host_back_off_ms_max)
     }
+}
+
+/// Whether a sitemap was looked for and is not there.
+fn is_absent_guess(lease: &Lease, read: &Read) -> bool {
+    let leads_on = read.page.is_some() || matches!(read.outcome, Outcome::Redirected { .. });
+    lease.item().is_guess() && !leads_on
 }
 
 /// An answer of 5xx is an answer, but not one of a healthy host. To read a file, nobody was asked.

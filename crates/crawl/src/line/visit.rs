@@ -2,8 +2,9 @@
 
 use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::parse::{Kind, Mime, Page};
+use larm_core::url::CrawlUrl;
 use larm_core::via::Via;
-use larm_core::{Outcome, Truncated};
+use larm_core::{Outcome, Truncated, media};
 
 use super::{Line, Read, outcome_of};
 use crate::fetch::Fetched;
@@ -14,7 +15,7 @@ use crate::store::{Exchange, LinkFacts, PageFacts, Timings, Visit, Wire};
 impl Line {
     /// Puts together what the sinks will see.
     pub fn visit(&self, lease: &Lease, fetched: Fetched, read: Read, links: LinkFacts) -> Visit {
-        let Read { outcome, page, note, digest, facts, .. } = read;
+        let Read { outcome, page, note, digest, facts, archived, .. } = read;
         let page_notes = page.iter().flat_map(|page| page.notes.iter()).map(ToString::to_string);
         let cut = fetched.truncated.map(Truncated::note);
         let notes = fetched.notes.iter().copied().chain(cut).chain(note).map(str::to_owned);
@@ -28,10 +29,11 @@ impl Line {
                 total_ms: fetched.ended.since(fetched.started),
             },
             facts: fetched.facts.iter().cloned().chain(facts).collect(),
-            page: page.map(|page| page_facts(&fetched, page)),
+            page: page.map(|page| page_facts(lease.url(), &fetched, page)),
             exchange: outcome.answered().then(|| exchange(fetched, digest.sha1)),
             links,
             same_as: digest.same_as,
+            archived,
             notes,
             ..self.unasked_visit(lease, outcome)
         }
@@ -66,6 +68,7 @@ impl Line {
             page: None,
             links: LinkFacts::default(),
             same_as: None,
+            archived: None,
             facts: Vec::new(),
             notes: Vec::new(),
         }
@@ -94,12 +97,12 @@ pub(super) fn row_of(lease: &Lease, visit: &Visit, digest: Option<BodyDigest>) -
     }
 }
 
-fn page_facts(fetched: &Fetched, page: Page) -> PageFacts {
+fn page_facts(url: &CrawlUrl, fetched: &Fetched, page: Page) -> PageFacts {
     let header = fetched.header("x-robots-tag").map(str::to_owned);
     let metas = page.robots_meta.iter().map(|(name, text)| format!("{name}: {text}"));
     PageFacts {
         robots: header.into_iter().chain(metas).collect::<Vec<_>>().join("; "),
-        content_type: essence_of(fetched, &page),
+        content_type: essence_of(url, fetched, &fetched.payload, &page),
         charset: page.encoding().name().to_owned(),
         title: page.title.unwrap_or_default(),
         lang: page.lang.unwrap_or_default(),
@@ -114,18 +117,22 @@ fn page_facts(fetched: &Fetched, page: Page) -> PageFacts {
     }
 }
 
-/// The type that the server named, or the one that the bytes show.
-fn essence_of(fetched: &Fetched, page: &Page) -> String {
+/// The type that the server named; where that says nothing, what the name or the bytes show.
+pub(super) fn essence_of(url: &CrawlUrl, fetched: &Fetched, body: &[u8], page: &Page) -> String {
     let named = fetched.content_type().and_then(Mime::parse).map(|mime| mime.essence().to_owned());
+    if let Some(named) = named.as_ref().filter(|named| !media::says_nothing(named)) {
+        return named.clone();
+    }
     let shown = match page.kind {
         Kind::Html => "text/html",
         Kind::Xhtml => "application/xhtml+xml",
         Kind::Css => "text/css",
         Kind::Text => "text/plain",
+        Kind::Pdf => "application/pdf",
         Kind::Xml | Kind::Sitemap | Kind::SitemapIndex | Kind::Feed => "application/xml",
-        Kind::Other => "application/octet-stream",
+        Kind::Other => media::of_file(url.path(), body),
     };
-    named.unwrap_or_else(|| shown.to_owned())
+    shown.to_owned()
 }
 
 fn exchange(fetched: Fetched, body_sha1: Option<Sha1Digest>) -> Exchange {

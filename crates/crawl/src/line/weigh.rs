@@ -46,5 +46,5 @@ impl Line {
 }
 
 fn is_prose(page: &Page) -> bool {
-    matches!(page.kind, Kind::Html | Kind::Xhtml | Kind::Text)
+    matches!(page.kind, Kind::Html | Kind::Xhtml | Kind::Text | Kind::Pdf)
 }

@@ -13,8 +13,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use larm_core::Lookup;
 use larm_core::digest::Sha1Digest;
+use larm_core::url::CrawlUrl;
+use larm_core::{Lookup, Millis};
 use serde::{Deserialize, Serialize};
 
 use super::durable;
@@ -82,6 +83,12 @@ pub fn line(visit: &Visit, place: &WarcRef) -> Option<String> {
     Some(format!("{} {} {json}\n", visit.url.surt(), visit.at.compact()))
 }
 
+/// The line of an answer that was found in an archive, whoever wrote it.
+pub fn found_line(url: &CrawlUrl, at: Millis, entry: &Entry) -> String {
+    let json = serde_json::to_string(entry).expect("strings are JSON");
+    format!("{} {} {json}\n", url.surt(), at.compact())
+}
+
 /// The line of a look-up that was archived at `place`, its end of line included. Its key is its URI, as
 /// other tools have it, and it has no status.
 pub fn lookup_line(lookup: &Lookup, place: &WarcRef) -> String {
@@ -99,7 +106,8 @@ pub fn lookup_line(lookup: &Lookup, place: &WarcRef) -> String {
     format!("{url} {} {json}\n", lookup.at.compact())
 }
 
-fn essence(content_type: Option<&str>) -> String {
+/// The media type as an index has it.
+pub fn essence(content_type: Option<&str>) -> String {
     let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if essence.is_empty() { "unk".to_owned() } else { essence.to_ascii_lowercase() }
 }

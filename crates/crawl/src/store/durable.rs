@@ -74,6 +74,11 @@ pub fn sync_parent(path: &Path) -> Result<()> {
     File::open(parent).and_then(|directory| directory.sync_all()).map_err(Error::io(parent))
 }
 
+/// Brings the names in a directory to the disk.
+pub fn sync_dir(path: &Path) -> Result<()> {
+    File::open(path).and_then(|directory| directory.sync_all()).map_err(Error::io(path))
+}
+
 /// Where the new content of `path` is collected by [`replace`]; a crash may leave it there.
 pub fn temporary_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

@@ -4,38 +4,11 @@
 //! one string, so that a link costs no allocation of its own.
 
 use larm_core::via::Via;
+pub use larm_graph::LinkFact;
+use larm_graph::link::PASSED;
 
-/// What is said of a link that passed all filters.
-const PASSED: &str = "ok";
 /// About what the texts of a link take.
 const LINK_BYTES: usize = 80;
-
-/// One link of a page, and what became of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinkFact<'a> {
-    /// Target, canonical where that is possible.
-    pub to: &'a str,
-    /// How it was found.
-    pub via: Via,
-    /// Anchor text.
-    pub text: &'a str,
-    /// The `rel` attribute.
-    pub rel: &'a str,
-    /// `ok`, or the reason of the filter that said no.
-    pub verdict: &'a str,
-}
-
-impl<'a> LinkFact<'a> {
-    /// A link of which nothing more is known, and which nobody has rejected.
-    pub fn new(to: &'a str, via: Via) -> Self {
-        Self { to, via, text: "", rel: "", verdict: PASSED }
-    }
-
-    /// Whether a filter said no.
-    pub fn is_rejected(&self) -> bool {
-        self.verdict != PASSED
-    }
-}
 
 /// All links of an answer, in the order in which they were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -83,7 +56,7 @@ impl LinkFacts {
     }
 
     /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = LinkFact<'_>> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = LinkFact<'_>> {
         let mut begin = 0;
         self.links.iter().map(move |link| {
             let [to, text, rel, verdict] =

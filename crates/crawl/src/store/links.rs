@@ -1,81 +1,74 @@
-//! `links/links.jsonl.zst`: every link of every page, and what became of it (step 11).
+//! `links/links.log`: every visit and its links, and what became of them (step 11).
 //!
-//! One JSON line per page that has links. Lines are collected and become one zstd frame at each sync,
-//! or when enough of them came together: pages of one site share most of their links, so that a frame
-//! per page would take half as much space again. A file of whole frames can be read at any time.
-//!
-//! The archive is gzip because its readers expect that. Nobody expects anything of this file, and zstd
-//! packs it in a third of the time and to three quarters of the size.
+//! The form is that of [`larm_graph::log`]: within a chapter each different link is written once, since
+//! pages of one site share most of theirs. A visit is added by the writer, in the order of the crawl, for
+//! which links are known already depends on it; a block is packed at each commit, or when enough came
+//! together. A log of whole blocks can be read at any time.
 
 use std::sync::Arc;
 
 use larm_core::via::Via;
-use zstd::bulk::Compressor;
-use zstd::zstd_safe::compress_bound;
+use larm_graph::log::{self, LogWriter, VisitHead};
 
 use super::appender::Appender;
 use super::durable;
-use super::json::Object;
-use super::link_facts::LinkFact;
 use super::plan::StorePlan;
 use super::sink::{Encoded, Encoder, Flushed, Kept, Position, Sink};
 use super::visit::Visit;
 use crate::{Error, Result};
 
-/// About what a link takes.
-const LINK_BYTES: usize = 128;
-/// The higher ones cost more than they save.
-const LEVEL: i32 = 1;
-
-/// Writes `links/links.jsonl.zst` of a crawl directory.
+/// Writes `links/links.log` of a crawl directory.
 pub struct LinksSink {
     plan: Arc<StorePlan>,
-    /// Lines of the next frame.
-    lines: Vec<u8>,
-    packer: Compressor<'static>,
-    /// Room for a frame.
-    frame: Vec<u8>,
+    log: LogWriter,
+    /// Room for a block.
+    block: Vec<u8>,
     out: Appender,
 }
 
 impl LinksSink {
     /// The link log of this crawl.
     pub fn new(plan: Arc<StorePlan>) -> Result<Self> {
-        let path = plan.dir.join("links").join("links.jsonl.zst");
-        let packer = Compressor::new(LEVEL).map_err(Error::io(&path))?;
+        let path = log::path_in(&plan.dir);
+        let log = LogWriter::new(plan.limits.links_chapter_bytes_max).map_err(Error::io(&path))?;
         let out = Appender::new(path, plan.limits.sink_buffer_bytes_max);
-        Ok(Self { plan, lines: Vec::new(), packer, frame: Vec::new(), out })
+        Ok(Self { plan, log, block: Vec::new(), out })
     }
 
     fn pack(&mut self) -> Result<()> {
-        if self.lines.is_empty() {
-            return Ok(());
-        }
-        self.frame.clear();
-        self.frame.reserve(compress_bound(self.lines.len()));
-        let packed = self.packer.compress_to_buffer(&self.lines, &mut self.frame);
+        self.block.clear();
+        let packed = self.log.pack(self.out.end(), &mut self.block);
         packed.map_err(Error::io(self.out.path()))?;
-        self.lines.clear();
-        self.out.append(&self.frame).map(drop)
+        self.out.append(&self.block).map(drop)
     }
 }
 
 impl Sink for LinksSink {
     fn name(&self) -> &str {
-        "links"
+        "link-log"
     }
 
     fn encoder(&self) -> Encoder {
-        Arc::new(|visit| links_line(visit).unwrap_or_default().into())
+        Arc::new(|_| Encoded::default())
     }
 
     fn reads_text(&self) -> bool {
         false
     }
 
-    fn write(&mut self, _: &Visit, encoded: Encoded, _: &mut Kept) -> Result<()> {
-        self.lines.extend_from_slice(&encoded.bytes);
-        if self.lines.len() as u64 >= self.plan.limits.sink_buffer_bytes_max {
+    fn write(&mut self, visit: &Visit, _: Encoded, _: &mut Kept) -> Result<()> {
+        if is_errand(visit) {
+            return Ok(());
+        }
+        let head = VisitHead {
+            url: visit.url.as_str(),
+            at: visit.at,
+            ended: (&visit.outcome).into(),
+            via: visit.via,
+            depth: visit.depth,
+        };
+        self.log.add(&head, visit.links.iter());
+        if self.log.waiting_bytes() >= self.plan.limits.sink_buffer_bytes_max {
             self.pack()?;
         }
         Ok(())
@@ -88,7 +81,7 @@ impl Sink for LinksSink {
 
     fn recover(&mut self, position: Option<Position>) -> Result<()> {
         durable::create_dir(&self.plan.dir.join("links"))?;
-        self.lines.clear();
+        self.log.reset();
         self.out.recover(position.unwrap_or_default().offset)
     }
 
@@ -98,30 +91,7 @@ impl Sink for LinksSink {
     }
 }
 
-fn links_line(visit: &Visit) -> Option<Vec<u8>> {
-    if visit.links.is_empty() {
-        return None;
-    }
-    let mut line = Vec::with_capacity(LINK_BYTES * (visit.links.len() + 1));
-    let mut page = Object::open(&mut line);
-    page.text("from", visit.url.as_str());
-    page.text("at", &visit.at.to_string());
-    page.list("links", visit.links.iter(), push_link);
-    page.close();
-    line.push(b'\n');
-    Some(line)
-}
-
-fn push_link(line: &mut Vec<u8>, fact: LinkFact<'_>) {
-    let mut link = Object::open(line);
-    link.text("to", fact.to);
-    if fact.via != Via::Anchor {
-        link.text("via", fact.via.word());
-    }
-    link.text_if_any("text", fact.text);
-    link.text_if_any("rel", fact.rel);
-    if fact.is_rejected() {
-        link.text("verdict", fact.verdict);
-    }
-    link.close();
+/// Whether it answers a question of the crawl's own, and leads nowhere.
+fn is_errand(visit: &Visit) -> bool {
+    matches!(visit.via, Via::Robots | Via::Probe) && visit.links.is_empty()
 }

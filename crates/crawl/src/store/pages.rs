@@ -1,18 +1,19 @@
-//! `pages/pages.jsonl`: the HTML pages, as WACZ lists them (step 11).
+//! `pages/pages.jsonl`: what the crawl was for, as WACZ lists pages (step 11).
 //!
-//! One header line, then one line per page that came with status 200. Everything else that happened
-//! is in the crawl log.
+//! One header line, then one line per page that came with status 200: HTML and PDF, or, where content types
+//! were asked for, whatever is of those. Everything else that happened is in the crawl log.
 
 use std::sync::Arc;
 
 use larm_core::Outcome;
+use larm_core::scope::type_wanted;
 
 use super::appender::Appender;
 use super::durable;
 use super::json::Object;
 use super::plan::StorePlan;
 use super::sink::{Encoded, Encoder, Flushed, Kept, Position, Sink};
-use super::visit::Visit;
+use super::visit::{PageFacts, Visit};
 use crate::Result;
 
 /// About what a line takes beside the text.
@@ -45,8 +46,8 @@ impl Sink for PagesSink {
     }
 
     fn encoder(&self) -> Encoder {
-        let text = self.text;
-        Arc::new(move |visit| page_line(visit, text).unwrap_or_default().into())
+        let (text, plan) = (self.text, self.plan.clone());
+        Arc::new(move |visit| page_line(visit, text, &plan.accept).unwrap_or_default().into())
     }
 
     fn reads_text(&self) -> bool {
@@ -75,9 +76,9 @@ impl Sink for PagesSink {
     }
 }
 
-/// The line of an HTML page that was there.
-fn page_line(visit: &Visit, text: bool) -> Option<Vec<u8>> {
-    let page = visit.page.as_ref().filter(|page| page.is_html())?;
+/// The line of something that was there and is one for the list.
+fn page_line(visit: &Visit, text: bool, accept: &[String]) -> Option<Vec<u8>> {
+    let page = visit.page.as_ref().filter(|page| is_listed(page, accept))?;
     if visit.outcome != (Outcome::Fetched { status: 200 }) {
         return None;
     }
@@ -91,10 +92,19 @@ fn page_line(visit: &Visit, text: bool) -> Option<Vec<u8>> {
     object.text("title", &page.title);
     object.text_if_any("text", text);
     object.text_if_any("lang", &page.lang);
+    object.text_if_any("mime", if page.is_html() { "" } else { &page.content_type });
     object.number("size", size as u64);
     object.number("status", 200);
     object.number("depth", visit.depth.into());
     object.close();
     line.push(b'\n');
     Some(line)
+}
+
+/// Whether a page is for the list: of a type that was asked for, else one that a person would read.
+fn is_listed(page: &PageFacts, accept: &[String]) -> bool {
+    match accept {
+        [] => page.is_html() || page.is_pdf(),
+        _ => type_wanted(accept, &page.content_type),
+    }
 }

@@ -21,6 +21,8 @@ pub struct StorePlan {
     pub operator: Option<String>,
     /// Where to reach them.
     pub contact: Option<String>,
+    /// Content types that the crawl is for; empty for all.
+    pub accept: Vec<String>,
     /// The maxima in force.
     pub limits: Limits,
 }

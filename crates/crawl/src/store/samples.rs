@@ -34,6 +34,7 @@ pub fn plan(dir: &Path, limits: Limits) -> Arc<StorePlan> {
         robots: "obey".into(),
         operator: Some("The operator".into()),
         contact: Some("ops@example.org".into()),
+        accept: Vec::new(),
         limits,
     })
 }
@@ -88,6 +89,7 @@ pub fn visit(url: CrawlUrl, outcome: Outcome, exchange: Option<Exchange>) -> Vis
         page: None,
         links: LinkFacts::default(),
         same_as: None,
+        archived: None,
         facts: Vec::new(),
         notes: Vec::new(),
     }
@@ -213,11 +215,6 @@ pub fn every_shape() -> Vec<Visit> {
 pub fn keep(chain: &mut Chain, visit: &Visit) -> Kept {
     let encoded = chain.encoders().encode_all(visit);
     chain.write_all(visit, encoded).unwrap()
-}
-
-/// What zstd frames hold.
-pub fn unzstd(bytes: &[u8]) -> String {
-    String::from_utf8(zstd::decode_all(bytes).unwrap()).unwrap()
 }
 
 /// All files below a directory, by relative path.

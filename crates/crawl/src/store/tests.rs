@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use larm_core::Limits;
+use larm_core::{Limits, Millis};
+use larm_graph::log::LogReader;
 use serde_json::{Value, json};
 
 use super::cdxj::Entry;
@@ -80,13 +81,9 @@ fn a_page_that_came_with_an_error_is_not_listed() {
 fn links_are_kept_with_their_verdicts() {
     let dir = temp_dir();
     let visit = page("http://example.org/page", "A page");
-    let files = write(dir.path(), std::slice::from_ref(&visit));
-    let expected = json!({
-        "from": "http://example.org/page",
-        "at": visit.at.to_string(),
-        "links": [{"to": "http://example.org/x", "text": "x", "verdict": "new"}],
-    });
-    assert_eq!(lines(unzstd(&files["links/links.jsonl.zst"]).as_bytes()), [expected]);
+    write(dir.path(), std::slice::from_ref(&visit));
+    let link = "http://example.org/x anchor “x” new".to_owned();
+    assert_eq!(links(dir.path()), [("http://example.org/page".to_owned(), visit.at, vec![link])]);
 }
 
 #[test]
@@ -164,8 +161,22 @@ struct Told {
     records: Vec<(String, Option<String>, Vec<u8>)>,
     index: Vec<(String, String, String)>,
     pages: Vec<Value>,
-    links: String,
+    links: Vec<(String, Millis, Vec<String>)>,
     log: Vec<Value>,
+}
+
+/// The visits of the link log, each with its links in words.
+fn links(dir: &Path) -> Vec<(String, Millis, Vec<String>)> {
+    let mut reader = LogReader::open(&larm_graph::log::path_in(dir)).unwrap();
+    let (mut visit, mut visits) = (larm_graph::log::Visit::default(), Vec::new());
+    while reader.next(&mut visit).unwrap() {
+        let links = visit.links.iter().map(|&number| {
+            let LinkFact { to, via, text, verdict, .. } = reader.chapter().link(number);
+            format!("{to} {via} “{text}” {verdict}")
+        });
+        visits.push((visit.url.clone(), visit.at, links.collect()));
+    }
+    visits
 }
 
 fn tell(dir: &Path) -> Told {
@@ -201,8 +212,8 @@ fn tell(dir: &Path) -> Told {
             assert_eq!(places[&place].as_deref(), line["url"].as_str());
         }
     }
-    let links = unzstd(&files["links/links.jsonl.zst"]);
-    Told { records, index, pages: lines(&files["pages/pages.jsonl"]), links, log }
+    let (pages, links) = (lines(&files["pages/pages.jsonl"]), links(dir));
+    Told { records, index, pages, links, log }
 }
 
 /// Files as a crash left them: all of `after`, of which `before` was committed.

@@ -17,6 +17,7 @@ use larm_core::{Fact, Millis, Outcome, Protocol, Truncated};
 use serde::{Deserialize, Serialize};
 
 use super::link_facts::LinkFacts;
+use super::sink::WarcRef;
 
 /// Everything that became of one URL.
 #[derive(Debug, Clone)]
@@ -45,6 +46,8 @@ pub struct Visit {
     pub links: LinkFacts,
     /// An earlier visit that brought the same payload.
     pub same_as: Option<SameAs>,
+    /// Where the archive holds the answer already, if it was read from there.
+    pub archived: Option<WarcRef>,
     /// What else is known of the answer.
     pub facts: Vec<Fact>,
     /// Oddities worth a word in the log.
@@ -179,6 +182,11 @@ impl PageFacts {
     /// Whether this is a page that a person would look at.
     pub fn is_html(&self) -> bool {
         matches!(self.content_type.as_str(), "text/html" | "application/xhtml+xml")
+    }
+
+    /// Whether this is a document that a person would read.
+    pub fn is_pdf(&self) -> bool {
+        matches!(self.content_type.as_str(), "application/pdf" | "application/x-pdf")
     }
 }
 

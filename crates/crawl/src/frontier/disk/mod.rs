@@ -12,6 +12,7 @@
 //! What is held in memory: at most `hosts_memory_max` hosts, with their URLs at most
 //! `hosts_memory_bytes_max`, and what two checkpoints may gather: one is written while the next gathers.
 
+mod adopt;
 mod checkpoint;
 mod open;
 mod park;
@@ -25,7 +26,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use larm_core::digest::BodyDigest;
-use larm_core::url::CrawlUrl;
+use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{HostKey, Pace, Workbench};
 use larm_core::worth::Finding;
 use larm_core::{Blame, Failure, Limits, Millis};
@@ -144,7 +145,19 @@ impl Frontier for DiskFrontier {
         self.bench.sent(host, at)
     }
 
+    fn adopt(&mut self, candidate: Candidate) -> Lease {
+        self.lease_archived(candidate)
+    }
+
+    fn foresee(&mut self, urls: &[Fingerprint]) -> Result<()> {
+        let fingerprints: Vec<u64> = urls.iter().map(|url| url.0).collect();
+        self.sieve.insert(&fingerprints).map(drop)
+    }
+
     fn settle(&mut self, lease: Lease, settlement: Settlement) -> Result<Offered> {
+        if lease.turn == Turn::Archived {
+            return self.settle_archived(&lease, settlement);
+        }
         self.see(settlement.at);
         let sifted = self.sift(&settlement.offers, settlement.is_spam)?;
         let offered = sifted.offered;

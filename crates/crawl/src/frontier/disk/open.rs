@@ -163,6 +163,10 @@ impl DiskFrontier {
         let items = match record {
             Record::Offered { items, .. } => items,
             Record::Settled(settled) => &settled.offers,
+            Record::Adopted(adopted) => {
+                self.sieve.insert(&[Fingerprint::of(&adopted.row.url).0])?;
+                &adopted.offers
+            }
             _ => &none,
         };
         let sieved = items.iter().filter(|packed| packed.is_sieved());

@@ -129,6 +129,7 @@ impl State {
                 self.enqueue_all(&items)
             }
             Record::Settled(settled) => self.settle(*settled),
+            Record::Adopted(adopted) => self.adopt(*adopted),
             Record::Shed { host, places, limit } => self.shed(&host, &places, &limit),
             Record::Moved(moved) => self.move_back(moved),
             Record::NameFailed { host, class, at } => self.name_failed(&host, class, at),

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::frontier::host::host_key;
 use crate::frontier::item::{HELD, Item, Place};
 use crate::frontier::queue::Taken;
-use crate::frontier::record::{Fate, Learnt, Settled};
+use crate::frontier::record::{Adopted, Fate, Learnt, Settled, is_counted};
 use crate::frontier::row::PageRow;
 use crate::frontier::store::{BlockKey, encode};
 use crate::store::SameAs;
@@ -28,6 +28,22 @@ impl State {
             self.learn(learnt, settled.at)?;
         }
         self.enqueue_all(&settled.offers)
+    }
+
+    /// A page that never waited.
+    pub(super) fn adopt(&mut self, adopted: Adopted) -> Result<()> {
+        self.changed(ROW_BYTES);
+        self.totals.links += u64::from(adopted.links);
+        self.count_rejected(&adopted.rejected);
+        self.totals.known += 1;
+        if adopted.row.outcome.answered() {
+            self.count_answer(&adopted.host)?;
+        }
+        let host = self.host(&adopted.host)?;
+        host.changed = true;
+        let partition = host.partition;
+        self.keep(&adopted.row, partition);
+        self.enqueue_all(&adopted.offers)
     }
 
     /// The item of a lease: held by its host while the crawl runs, still in its queue in recovery.
@@ -101,9 +117,10 @@ impl State {
         match &settled.fate {
             Fate::Done(row) => {
                 self.leave_queue(&item);
-                if item.errand.counts() && row.outcome.answered() {
-                    self.totals.answered += 1;
+                if is_counted(&item, row, &settled.end) {
                     self.count_answer(&settled.host)?;
+                }
+                if item.errand.counts() {
                     self.note_harvest(settled, &item.url)?;
                 }
                 let partition = self.host(&settled.host)?.partition;

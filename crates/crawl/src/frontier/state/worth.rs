@@ -28,8 +28,9 @@ impl State {
         resident.or_else(read).unwrap_or_default()
     }
 
-    /// Counts a page that was answered, for its host and its site.
+    /// Counts a page that was answered, for the crawl, its host and its site.
     pub(super) fn count_answer(&mut self, name: &str) -> Result<()> {
+        self.totals.answered += 1;
         let host = self.host(name)?;
         host.purse.pages += 1;
         let site = host.site;

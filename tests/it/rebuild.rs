@@ -1,0 +1,179 @@
+//! The archive is enough: everything that is made of it can be made of it again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use larm_crawl::Plan;
+use larm_crawl::rebuild::{Rebuild, Rebuilt};
+use larm_testsite::{Features, WebPlan};
+use serde_json::Value;
+
+use crate::kept::{Kept, files};
+use crate::world::{World, crawl, crawl_until, runtime};
+
+fn web() -> World {
+    let features = Features {
+        charsets: true,
+        redirects: true,
+        duplicates: true,
+        mirrors: true,
+        encodings: true,
+        types: true,
+        dead_links: true,
+        sitemaps: true,
+        ..Features::none()
+    };
+    World::new(WebPlan { hosts: 3, pages_per_host: 12, features, ..WebPlan::default() })
+}
+
+fn rebuild(plan: Plan) -> Rebuilt {
+    runtime().block_on(Rebuild::new(plan).run()).expect("the rebuild ends well")
+}
+
+/// Lines as they can be compared: the order of answers is not that of the first time.
+fn sorted(lines: &[Value]) -> Vec<String> {
+    let mut texts: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    texts.sort();
+    texts
+}
+
+/// Who is linked to from where. Of a link that was known a moment ago the rules are not asked, so the
+/// verdicts may differ.
+fn arcs(kept: &Kept) -> Vec<String> {
+    let pages = kept.links.iter().flat_map(|page| {
+        let links = page["links"].as_array().expect("a list");
+        links.iter().map(move |link| format!("{} {} {}", page["from"], link["to"], link["text"]))
+    });
+    let mut arcs: Vec<String> = pages.collect();
+    arcs.sort();
+    arcs
+}
+
+#[track_caller]
+fn assert_same(before: &Kept, after: &Kept) {
+    assert_eq!(sorted(&before.pages), sorted(&after.pages), "pages.jsonl");
+    assert_eq!(sorted(&before.index), sorted(&after.index), "CDXJ");
+    assert_eq!(arcs(before), arcs(after), "links");
+    assert!(!before.pages.is_empty() && !before.index.is_empty());
+}
+
+#[test]
+fn a_lost_page_list_index_and_link_log_are_made_anew() {
+    let world = web();
+    let summary = crawl(world.plan());
+    let (dir, asked) = (world.dir(), world.pages_asked());
+    let before = Kept::of(&dir);
+    for part in ["pages", "cdx", "links"] {
+        fs::remove_dir_all(dir.join(part)).expect("it is there");
+    }
+    let rebuilt = rebuild(world.plan());
+    assert!(!rebuilt.state_rebuilt, "{rebuilt:?}");
+    assert_eq!(rebuilt.damaged, Vec::<String>::new());
+    assert_same(&before, &Kept::of(&dir));
+    assert_eq!(crawl(world.plan()).fetched, summary.fetched, "the crawl is as finished as it was");
+    assert_eq!(world.pages_asked(), asked, "nobody was asked");
+}
+
+#[test]
+fn a_lost_state_is_made_anew_and_the_crawl_goes_on_with_what_it_lacks() {
+    let world = web();
+    crawl_until(world.plan(), 12);
+    let dir = world.dir();
+    let before = Kept::of(&dir);
+    for part in ["state", "pages", "cdx", "links"] {
+        fs::remove_dir_all(dir.join(part)).expect("it is there");
+    }
+    fs::remove_file(dir.join("summary.json")).expect("it is there");
+    let rebuilt = rebuild(world.plan());
+    assert!(rebuilt.state_rebuilt && rebuilt.waiting > 0, "{rebuilt:?}");
+    assert_same(&before, &Kept::of(&dir));
+    crawl(world.plan());
+    let missing = world.audit().coverage.missing;
+    assert!(missing.is_empty(), "every page is there in the end: {missing:?}");
+    Kept::of(&dir).assert_sound();
+}
+
+#[test]
+fn a_rebuild_that_was_killed_leaves_the_crawl_as_it_was() {
+    let world = web();
+    crawl(world.plan());
+    let dir = world.dir();
+    let before = Kept::of(&dir);
+    let stage = dir.join(".rebuild");
+    fs::create_dir_all(stage.join("pages")).expect("a directory");
+    fs::write(stage.join("pages/pages.jsonl"), "half a li").expect("a file");
+    crawl(world.plan());
+    assert_same(&before, &Kept::of(&dir));
+    rebuild(world.plan());
+    assert_same(&before, &Kept::of(&dir));
+    assert!(!stage.exists());
+}
+
+#[test]
+fn a_damaged_archive_gives_what_stands_before_the_damage() {
+    let world = web();
+    crawl(world.plan());
+    let dir = world.dir();
+    let whole = Kept::of(&dir).index.len();
+    let archive = files(&dir.join("warc"), "warc.gz").pop().expect("an archive");
+    let bytes = fs::read(&archive).expect("it can be read");
+    fs::write(&archive, &bytes[..bytes.len() / 2]).expect("it can be written");
+    let plan = world.plan();
+    let rebuilt = runtime().block_on(Rebuild::new(plan).from_archive_alone(true).run());
+    let rebuilt = rebuilt.expect("the rebuild ends well");
+    assert_eq!(rebuilt.damaged.len(), 1, "{rebuilt:?}");
+    let kept = files(&dir.join("cdx"), "cdxj");
+    let lines: usize =
+        kept.iter().map(|file| fs::read_to_string(file).expect("text").lines().count()).sum();
+    assert!(lines > 0 && lines < whole, "{lines} of {whole}");
+}
+
+fn larm(arguments: &[&str], paths: &[&Path]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+    command.args(arguments).args(paths).stdin(Stdio::null());
+    command.output().expect("the binary starts")
+}
+
+fn samples() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/testdata");
+    let folder = std::env::var_os("LARM_TESTDATA").map_or(beside, PathBuf::from);
+    let found = folder.join("warc").is_dir().then(|| folder.join("warc"));
+    if found.is_none() {
+        println!("skipped: no testdata");
+    }
+    found
+}
+
+/// Every sample that two other readers find sound, and what of its answers can be brought back.
+#[test]
+fn archives_of_other_crawlers_are_taken() {
+    let Some(samples) = samples() else { return };
+    let temp = tempfile::tempdir().expect("a temporary directory");
+    let expected = fs::read(samples.join("expected.json")).expect("what is expected");
+    let expected: Vec<Value> = serde_json::from_slice(&expected).expect("a list");
+    let is_sound = |row: &&Value| row["warcio_check_exit"] == 0 && row["fastwarc_check_exit"] == 0;
+    let sound: Vec<&Value> = expected.iter().filter(is_sound).collect();
+    assert!(sound.len() >= 10);
+    for row in sound {
+        let name = row["file"].as_str().expect("a name");
+        let tar = samples.join(row["archive"].as_str().expect("a name"));
+        let unpacked =
+            Command::new("tar").arg("-xzf").arg(&tar).arg("-C").arg(temp.path()).status();
+        assert!(unpacked.expect("tar").success());
+        let dir = temp.path().join(format!("{name}.larm"));
+        let output = larm(&["rebuild", "--json"], &[&dir, &temp.path().join(name)]);
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        let rebuilt: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let count = |kind: &str| row["records"][kind].as_u64().unwrap_or_default();
+        let answers = count("response") + count("revisit") + count("resource");
+        assert_eq!(rebuilt["captures"], answers, "{name}: {rebuilt}");
+        assert_eq!(rebuilt["damaged"], Value::Array(Vec::new()), "{name}");
+    }
+    let dir = temp.path().join("cc.warc.gz.larm");
+    let line = files(&dir.join("cdx"), "cdxj").pop().expect("an index");
+    let line = fs::read_to_string(line).expect("text");
+    let entry: Value = serde_json::from_str(&line[line.find('{').expect("JSON")..]).expect("JSON");
+    let text = larm(&["cat", "--text"], &[&dir, Path::new(entry["url"].as_str().expect("a URL"))]);
+    assert!(text.stdout.len() > 100, "{}", String::from_utf8_lossy(&text.stderr));
+}
