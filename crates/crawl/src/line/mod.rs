@@ -1,8 +1,8 @@
 //! The steps of the line: what [`pipeline`](crate::pipeline) calls, one function per step.
 //!
 //! Here are the steps up to the parsed page; `names` finds a host's addresses, `links` judges where a page
-//! leads, `near` and `twins` compare a page with others, `visit` puts together what the sinks see, `settle`
-//! ends the lease, `errands` asks what the crawl itself wants to know.
+//! leads, `weigh` says what it brings, `near` and `twins` compare a page with others, `visit` puts together
+//! what the sinks see, `settle` ends the lease, `errands` asks what the crawl itself wants to know.
 
 mod errands;
 mod links;
@@ -12,6 +12,7 @@ mod settle;
 mod trouble;
 mod twins;
 mod visit;
+mod weigh;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use larm_core::scope::{Subject, Verdict, type_wanted};
 use larm_core::signals::{Reader, Signals, UseSet};
 use larm_core::url::{self, CrawlUrl};
 use larm_core::wall::{self, Sight};
+use larm_core::worth::Harvest;
 use larm_core::{Fact, Failure, FailureClass, Limits, Millis, Outcome, Protocol, Truncated};
 use tokio::sync::{Notify, mpsc};
 
@@ -95,6 +97,8 @@ pub struct Line {
     pub handler: Option<PageHandler>,
     /// Whether a sink or the handler reads the text of pages.
     pub reads_text: bool,
+    /// Whether it matters what pages are worth.
+    pub learns: bool,
     /// Product token, for robots directives.
     pub agent: String,
     /// Whether nofollow is obeyed.
@@ -157,6 +161,10 @@ pub struct Read {
     pub likeness: Option<Likeness>,
     /// What it says of names that may be aliases.
     pub sightings: Vec<Sighted>,
+    /// What it brought, if that says anything of pages like it.
+    pub harvest: Option<Harvest>,
+    /// It was made for search engines alone.
+    pub is_spam: bool,
     /// Where the archive holds it already, if it was read from there.
     pub archived: Option<WarcRef>,
 }
@@ -181,6 +189,8 @@ impl Read {
             asks: Vec::new(),
             likeness: None,
             sightings: Vec::new(),
+            harvest: None,
+            is_spam: false,
             archived: None,
         }
     }
@@ -344,7 +354,7 @@ impl Line {
     }
 
     /// Steps 8 and 9: digest and parse; what the owner says of its use, beforehand and here; whether it is
-    /// a page at all, and whether it was asked for.
+    /// a page at all, whether it was asked for, and what it brings.
     pub async fn read(
         &self,
         lease: &Lease,
@@ -366,6 +376,7 @@ impl Line {
         self.doubt(lease, fetched, body, &mut read)?;
         self.sort_out(lease, fetched, body, &mut read);
         dismiss_guess(lease, &mut read);
+        self.weigh(lease, &mut read);
         Ok(read)
     }
 
