@@ -14,9 +14,8 @@ use crate::exit::shell_word;
 use crate::near::nearest;
 
 /// Commands that are planned and not there yet.
-const PLANNED: [&str; 10] = [
-    "check", "report", "diff", "export", "refresh", "replay", "simulate", "serve", "node", "dev",
-];
+const PLANNED: [&str; 10] =
+    ["check", "report", "diff", "export", "refresh", "replay", "simulate", "serve", "node", "dev"];
 
 /// What the arguments come to.
 #[derive(Debug, PartialEq, Eq)]

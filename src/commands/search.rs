@@ -7,7 +7,9 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 use larm_core::Millis;
+use larm_core::url::Fingerprint;
 use larm_crawl::directory;
+use larm_graph::Ranks;
 use larm_search::query::{By, Filter};
 use larm_search::{Explanation, Found, Hit, Request, SearchError, SearchIndex, Snippet};
 use serde_json::{Value, json};
@@ -26,8 +28,9 @@ pub fn search(args: &SearchArgs) -> Result<Exit> {
     let request = request(args)?;
     let limits = limits_of(args)?;
     let index = SearchIndex::open(&args.dir, &limits).map_err(|error| in_words(error, args))?;
-    // Until a graph says more, links that were gathered with the pages are counted.
-    let found = index.search(&request, &|_| None).map_err(|error| in_words(error, args))?;
+    let ranks = Ranks::open(&args.dir).ok().flatten();
+    let importance = |page| importance(ranks.as_ref()?, page);
+    let found = index.search(&request, &importance).map_err(|error| in_words(error, args))?;
     let text = match args.json {
         true => serde_json::to_string_pretty(&as_json(&found))? + "\n",
         false => page(&found, args, Paint::for_stdout()),
@@ -37,6 +40,11 @@ pub fn search(args: &SearchArgs) -> Result<Exit> {
         writeln!(std::io::stderr(), "{} {note}", Paint::for_stderr().warn("note:"))?;
     }
     Ok(Exit::Done)
+}
+
+/// PageRank sums up to 1 over all pages: against the average page it is a matter of how many there are.
+fn importance(ranks: &Ranks, page: Fingerprint) -> Option<f32> {
+    Some(ranks.of(page).ok()?? * ranks.len() as f32)
 }
 
 /// The limits of the crawl, or the usual ones where its settings cannot be read.
@@ -101,7 +109,10 @@ fn notes(found: &Found, index: &SearchIndex, args: &SearchArgs) -> Vec<String> {
         notes.push("the query is too long; only its beginning was looked at".to_owned());
     }
     if let Some(why) = index.why_incomplete() {
-        notes.push(format!("the index lacks pages of this crawl: {why}"));
+        let dir = shown(&args.dir);
+        notes.push(format!(
+            "the index lacks pages of this crawl: {why}; larm rebuild {dir} adds them"
+        ));
     }
     if found.hits.is_empty() && found.pages == 0 && directory::in_use(&args.dir) {
         notes.push("the crawl has just begun; its pages can be found in a moment".to_owned());
