@@ -20,6 +20,8 @@ const SEEDS_LOOKED_AT: usize = 100;
 const HINTS_MAX: usize = 5;
 /// Reasons that are named.
 const REASONS_MAX: usize = 6;
+/// Mirrors that are named.
+const MIRRORS_SHOWN: usize = 3;
 
 /// How a finished run ends the program.
 pub fn exit_of(summary: &Summary) -> Exit {
@@ -65,6 +67,7 @@ impl Report<'_> {
         let counted = self.handle.status(0).frontier.totals.answered;
         let sitemaps = (summary.fetched + summary.redirects).saturating_sub(counted);
         self.row(out, "pages", &pages(summary, sitemaps))?;
+        self.row(out, "mirrors", &mirrors(summary))?;
         self.row(out, "statuses", &listed(&summary.statuses))?;
         self.row(out, "skipped", &self.skipped())?;
         self.row(out, "failed", &listed(&summary.failed))?;
@@ -271,6 +274,7 @@ fn pages(summary: &Summary, sitemaps: u64) -> String {
         (sitemaps, "sitemap", "sitemaps"),
         (summary.redirects, "redirect", "redirects"),
         (summary.duplicates, "copy of another page", "copies of other pages"),
+        (summary.near_duplicates, "near-duplicate", "near-duplicates"),
         (summary.soft_404, "soft 404", "soft 404s"),
         (summary.probes, "probe", "probes"),
     ];
@@ -278,6 +282,15 @@ fn pages(summary: &Summary, sitemaps: u64) -> String {
         let _ = write!(text, ", {}", human::counted(count, one, many));
     }
     text
+}
+
+/// Which hosts are mirrors of which, the first few.
+fn mirrors(summary: &Summary) -> String {
+    let shown = summary.mirrors.iter().take(MIRRORS_SHOWN);
+    let mut parts: Vec<String> = shown.map(|(from, of)| format!("{from} of {of}")).collect();
+    let more = summary.mirrors.len().saturating_sub(MIRRORS_SHOWN);
+    parts.extend((more > 0).then(|| format!("{more} more")));
+    parts.join(", ")
 }
 
 /// `200 × 75, 404 × 3`, the most frequent first.

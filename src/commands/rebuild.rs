@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use larm_crawl::directory;
 use larm_crawl::rebuild::{Rebuild, Rebuilt, is_archive, list};
+use larm_graph::StoredGraph;
 use larm_search::SearchSink;
 
 use crate::cli::RebuildArgs;
@@ -31,6 +32,7 @@ pub fn rebuild(args: &RebuildArgs) -> Result<Exit> {
         rebuild = rebuild.sink(Box::new(index));
     }
     let rebuilt = super::block_on(async { Ok(rebuild.run().await?) })?;
+    StoredGraph::open_fresh(&args.dir, &limits, &mut |_| {})?;
     if args.json {
         super::print(&serde_json::to_string_pretty(&rebuilt)?)?;
     } else {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use larm_core::Millis;
 use larm_core::url::Fingerprint;
 use larm_crawl::directory;
-use larm_graph::Ranks;
+use larm_graph::stored::Ranks;
 use larm_search::query::{By, Filter};
 use larm_search::{Explanation, Found, Hit, Request, SearchError, SearchIndex, Snippet};
 use serde_json::{Value, json};
@@ -42,9 +42,11 @@ pub fn search(args: &SearchArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// PageRank sums up to 1 over all pages: against the average page it is a matter of how many there are.
+/// What the graph says of a page, by which the average one has 1. Where there is no graph, or the page came
+/// after it, the links that were gathered with the pages are counted.
 fn importance(ranks: &Ranks, page: Fingerprint) -> Option<f32> {
-    Some(ranks.of(page).ok()?? * ranks.len() as f32)
+    let rank = ranks.of(page).ok().flatten()?;
+    Some(rank * ranks.len() as f32)
 }
 
 /// The limits of the crawl, or the usual ones where its settings cannot be read.

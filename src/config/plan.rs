@@ -13,7 +13,7 @@ use larm_crawl::{Keep, Plan, Selection, SignalPlan};
 
 use super::Config;
 use super::proxies::proxies;
-use super::raw::{HostSettings, Settings, Warc};
+use super::raw::{Duplicates, HostSettings, Settings, Warc};
 use super::secret::{credentials, reveal, reveal_all, told};
 use crate::agent::product_token;
 use crate::exit::usage;
@@ -50,6 +50,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
             respect: settings.respect_signals.iter().copied().collect(),
             tdmrep: settings.tdmrep == Some(true),
         },
+        duplicates: duplicates(settings),
         probe: settings.no_probe != Some(true),
         usual_sitemap: settings.no_sitemap != Some(true),
         pdf: pdf::program().filter(|_| settings.no_pdf != Some(true)),
@@ -69,6 +70,14 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         cookie_jar: settings.cookie_jar.clone(),
         limits,
     })
+}
+
+fn duplicates(settings: &Settings) -> larm_crawl::Duplicates {
+    match settings.duplicates {
+        Some(Duplicates::Off) => larm_crawl::Duplicates::Off,
+        Some(Duplicates::Mark) => larm_crawl::Duplicates::Mark,
+        Some(Duplicates::Stop) | None => larm_crawl::Duplicates::Stop,
+    }
 }
 
 /// The limits in force.

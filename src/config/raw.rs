@@ -226,6 +226,12 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_probe: Option<bool>,
 
+    /// What to do about pages that are there already: nearly the same words, mirrors of a host, index files
+    /// of directories. Mark them, and stop at them; mark them and go on; or do not look
+    #[arg(long, value_name = "WHAT", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<Duplicates>,
+
     /// Do not look for /sitemap.xml where robots.txt names no sitemap
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
         value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
@@ -371,6 +377,18 @@ pub struct LoginSettings {
     /// The cookie that is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub success_cookie: Option<String>,
+}
+
+/// What is done about pages that are there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplicates {
+    /// They are marked, their links are not followed, and aliases are not asked.
+    Stop,
+    /// They are marked, and fetched and followed like all others.
+    Mark,
+    /// Nobody looks.
+    Off,
 }
 
 /// How pages are kept.

@@ -15,6 +15,7 @@ mod archive;
 mod chaos;
 mod content;
 mod coverage;
+mod duplicates;
 mod durability;
 mod explain;
 mod files;

@@ -209,6 +209,14 @@ limits! {
     soft_hosts_max = 10_000, ceiling 10_000_000, "the host looked at least recently is forgotten", "soft.evicted";
     #[doc = "Last pages of a host that are compared."]
     soft_pages_max = 8, ceiling 1_024, "the oldest is forgotten", "soft.forgotten";
+    #[doc = "Words of a page from which on it is compared with other pages."]
+    near_words_min = 50, ceiling 1_000_000, "a page of fewer is not compared", "near.too_short";
+    #[doc = "Pages whose words are kept in memory to be compared with, the newest."]
+    near_memory_max = 1 << 18, ceiling 1 << 24, "they go to disk", "near.runs";
+    #[doc = "Guesses about hosts that are mirrors, and about index files of directories, that are followed up."]
+    alias_cases_max = 1_000, ceiling 100_000, "further ones are not made", "alias.full";
+    #[doc = "Rules that came of such guesses."]
+    alias_rules_max = 10_000, ceiling 1_000_000, "further ones are not made", "alias.full";
     #[doc = "URLs taken from one sitemap."]
     sitemap_urls_max = 50_000, ceiling 1_000_000, "the rest is left out, with a note", "sitemap.truncated";
     #[doc = "Bytes of a sitemap after decoding."]

@@ -48,6 +48,6 @@ mod writer;
 pub use crawl::{Crawl, Running};
 pub use error::{Error, Result};
 pub use handle::{Handle, Phase, Status};
-pub use plan::{Keep, Plan, Selection, SignalPlan};
+pub use plan::{Duplicates, Keep, Plan, Selection, SignalPlan};
 pub use report::summarise;
 pub use store::{Sink, Summary, Visit};

@@ -3,12 +3,13 @@
 //! Readers take the current rules by reference count and keep them for one page; a change builds new
 //! ones and puts them in place.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use larm_core::Limits;
 use larm_core::scope::{Filter, FilterSpec, Filters, KnownList, ScopeInput, Subject, Verdict};
-use larm_core::url::{CrawlUrl, UrlRules};
+use larm_core::url::{CrawlUrl, Fingerprint, UrlRules};
 
 use crate::error::{Error, Result};
 use crate::plan::{Plan, Selection};
@@ -47,6 +48,8 @@ pub struct SharedRules {
 /// What the rules are made from.
 struct Source {
     seeds: Vec<CrawlUrl>,
+    /// Their hosts.
+    seed_hosts: HashSet<Fingerprint>,
     selection: Selection,
     block_lines: Vec<String>,
     own: Vec<Arc<dyn Filter>>,
@@ -92,8 +95,10 @@ impl Filter for Own {
 impl SharedRules {
     /// The rules of a plan, with filters of the library user's own at the end.
     pub fn new(plan: &Plan, own: Vec<Arc<dyn Filter>>) -> Result<Self> {
+        let seeds: Vec<CrawlUrl> = plan.seeds.iter().chain(&plan.sitemaps).cloned().collect();
         let source = Source {
-            seeds: plan.seeds.iter().chain(&plan.sitemaps).cloned().collect(),
+            seed_hosts: seeds.iter().map(|seed| Fingerprint::of(seed.host())).collect(),
+            seeds,
             selection: selection_of(plan),
             block_lines: read_block_file(plan.selection.block_file.as_ref())?,
             own,
@@ -124,7 +129,7 @@ impl SharedRules {
     /// Whether a seed is of this host.
     pub fn has_seed_host(&self, host: &str) -> bool {
         let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
-        source.seeds.iter().any(|seed| seed.host() == host)
+        source.seed_hosts.contains(&Fingerprint::of(host))
     }
 
     /// Takes one more seed into the scope, unless `seeds_adopted_max` are there. Says whether that is news.
@@ -135,6 +140,7 @@ impl SharedRules {
             source.adopted < source.limits.seeds_adopted_max && !source.seeds.iter().any(is_it)
         };
         let adopt = |source: &mut Source| {
+            source.seed_hosts.insert(Fingerprint::of(url.host()));
             source.seeds.push(url.clone());
             source.adopted += 1;
         };

@@ -430,7 +430,8 @@ mod tests {
         let (frame, main) = (ROWS[0].1, ROWS[1].1);
         let text = format!("{frame}\n{main}\n{frame}");
         let start = frame.len() as u32 + 1;
-        assert_eq!(language(&text, &[start..start + main.len() as u32]), Some("de"));
+        let span = start..start + main.len() as u32;
+        assert_eq!(language(&text, std::slice::from_ref(&span)), Some("de"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod host;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use larm_core::alias;
 use larm_core::digest::BodyDigest;
 use larm_core::url::file::is_lane;
 use larm_core::url::{CrawlUrl, Fingerprint};
@@ -20,10 +21,13 @@ use super::disk::{Checkpoint, Sealed, Written};
 use super::host::host_key;
 use super::item::{Errand, Item, Place};
 use super::lease::{Lease, Turn};
+use super::near::PageKey;
 use super::record::{Fate, Learnt, is_counted};
 use super::row::{PageRow, RobotsRow, Totals};
 use super::status::{FrontierStatus, HostList, HostStatus};
-use super::{Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement};
+use super::{
+    Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement, Twin,
+};
 use crate::error::Result;
 use crate::store::SameAs;
 
@@ -437,6 +441,19 @@ impl Frontier for MemoryFrontier {
 
     fn page(&self, url: &CrawlUrl) -> Result<Option<PageRow>> {
         Ok(self.pages.get(url.as_str()).cloned())
+    }
+
+    fn page_at(&self, key: PageKey) -> Result<Option<PageRow>> {
+        let is_it = |url: &&String| Fingerprint::of(url) == key.fingerprint;
+        Ok(self.pages.keys().find(is_it).and_then(|url| self.pages.get(url)).cloned())
+    }
+
+    fn twins(&self, _: &CrawlUrl) -> Vec<Twin> {
+        Vec::new()
+    }
+
+    fn alias_rules(&self) -> Arc<alias::Rules> {
+        Arc::default()
     }
 
     fn knows(&self, url: &CrawlUrl) -> Result<bool> {

@@ -10,7 +10,7 @@ use super::visit::row_of;
 use super::{JudgedLinks, Line, Read, refusal};
 use crate::error::{Error, Result};
 use crate::fetch::{Fetched, Reservation, retry_after_ms};
-use crate::frontier::{Candidate, Errand, Fate, Learnt, Lease, Settlement};
+use crate::frontier::{Candidate, Errand, Fate, Learnt, Lease, PageRow, Settlement};
 use crate::robots::{Permit, Reading};
 use crate::store::Visit;
 use crate::writer::{Job, Work};
@@ -25,8 +25,9 @@ impl Line {
         links: JudgedLinks,
     ) -> Result<()> {
         let (at, end) = (fetched.ended, end_of(&fetched));
-        let digest = read.digest.body;
-        let offers = links.candidates.into_iter().chain(read.probe.clone()).collect();
+        let (digest, likeness) = (read.digest.body, read.likeness.clone());
+        let sightings = read.sightings.clone();
+        let offers = links.candidates.into_iter().chain(read.asks.iter().cloned()).collect();
         let link_count = u32::try_from(links.facts.len()).unwrap_or(u32::MAX);
         let (fetched, place) = fetched.split_reservation();
         let visit = self.visit(&lease, fetched, read, links.facts);
@@ -36,8 +37,9 @@ impl Line {
         let settlement = Settlement {
             at,
             end,
-            fate: Fate::Done(Box::new(row_of(&lease, &visit, digest))),
+            fate: Fate::Done(Box::new(PageRow { likeness, ..row_of(&lease, &visit, digest) })),
             offers,
+            sightings,
             robots: None,
             links: link_count,
             rejected: links
@@ -63,7 +65,8 @@ impl Line {
         let notes = trouble.into_iter().collect();
         let visit = Visit { notes, ..self.unasked_visit(&lease, outcome) };
         let fate = Fate::Done(Box::new(row_of(&lease, &visit, None)));
-        let settlement = Settlement::unused(visit.at, fate);
+        let offers = self.other_names(&lease);
+        let settlement = Settlement { offers, ..Settlement::unused(visit.at, fate) };
         self.settle(lease, settlement, Some(visit)).await
     }
 

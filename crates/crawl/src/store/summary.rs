@@ -60,6 +60,10 @@ pub struct Summary {
     pub bytes: u64,
     /// Answers whose body was known already.
     pub duplicates: u64,
+    /// Pages that say nearly the same as another.
+    pub near_duplicates: u64,
+    /// Origins that were found to be mirrors, and are not asked: each with the one that stands for it.
+    pub mirrors: BTreeMap<String, String>,
     /// Hosts met.
     pub hosts: u64,
     /// Those of them that answered for at least one page.

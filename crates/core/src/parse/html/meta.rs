@@ -4,6 +4,9 @@
 //! is anything that may hold a year: who needs a point in time parses it. Dates are looked for where
 //! pages put them for machines: `meta`, `time` and JSON-LD, of which nothing else is read.
 
+#[cfg(test)]
+mod tests;
+
 use memchr::memmem;
 
 use super::name::{Attr, Tag};
@@ -103,22 +106,25 @@ impl<'l> Sayings<'l> {
     fn named(&mut self, attr: Attr, page: &mut Page) {
         let name = self.name.trim_ascii();
         match name {
-            "description" if attr == Attr::Name => {
-                if page.description.is_none() {
-                    page.description = field(&self.value, page, self.limits);
-                }
+            "description" if attr == Attr::Name && page.description.is_none() => {
+                page.description = field(&self.value, page, self.limits);
             }
             "og:description" if self.summary.is_none() => {
                 self.summary = field(&self.value, page, self.limits);
             }
             _ if is_date_name(name) => set_date(name, &self.value, page),
-            _ if attr == Attr::Name && speaks_to_robots(name, &self.value) => {
-                if has_room(page.robots_meta.len(), self.limits.page_links_max) {
-                    let content = cut(&self.value, self.limits.page_meta_bytes_max);
-                    page.robots_meta.push((name.to_owned(), content.to_owned()));
-                }
-            }
+            _ if attr == Attr::Name => self.robots(page),
             _ => {}
+        }
+    }
+
+    /// A page may say as many things to robots as it may have links.
+    fn robots(&self, page: &mut Page) {
+        let name = self.name.trim_ascii();
+        let has_room = has_room(page.robots_meta.len(), self.limits.page_links_max);
+        if has_room && speaks_to_robots(name, &self.value) {
+            let content = cut(&self.value, self.limits.page_meta_bytes_max);
+            page.robots_meta.push((name.to_owned(), content.to_owned()));
         }
     }
 
