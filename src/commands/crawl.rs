@@ -49,7 +49,8 @@ pub fn crawl(args: CrawlArgs) -> Result<Exit> {
 pub fn resume(args: ResumeArgs) -> Result<Exit> {
     directory::identify(&args.dir)?;
     if directory::in_use(&args.dir) {
-        return super::steer::wake(&args.dir);
+        refuse_what_must_wait(&args)?;
+        return super::steer::wake(&args.dir, &told(&args.settings));
     }
     let console = Console::new(&args.run);
     let saved =
@@ -62,6 +63,25 @@ pub fn resume(args: ResumeArgs) -> Result<Exit> {
     tell_changes(&earlier, &config, &args.dir, &console)?;
     consent::check(&config)?;
     launch(Launch { config, dir: args.dir, told, run: args.run, console })
+}
+
+/// A crawl that runs takes a few changes. Others are not dropped without a word.
+fn refuse_what_must_wait(args: &ResumeArgs) -> Result<()> {
+    let taken = Settings {
+        delay: None,
+        rate: None,
+        max_pages: None,
+        concurrency: None,
+        ..args.settings.clone()
+    };
+    if taken == Settings::default() {
+        return Ok(());
+    }
+    let dir = shown(&args.dir);
+    Err(usage(format!(
+        "{dir} is running, and of the flags it takes only delay, rate, max-pages and concurrency now. For \
+         the others: larm stop {dir}, then the same command again"
+    )))
 }
 
 /// What this very command says of settings that `larm set` can change, too: the latest word counts.

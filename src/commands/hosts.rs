@@ -77,7 +77,8 @@ fn row(out: &mut String, host: &HostStatus) {
             &number(u64::from(host.failures)),
         ],
     );
-    let said = [why(&host.standing), host.address.map(|address| address.to_string()), alias(host)];
+    let address = host.address.map(|address| address.to_string());
+    let said = [why(&host.standing), host.trouble.clone(), address, alias(host)];
     let said: Vec<String> = said.into_iter().flatten().collect();
     if !said.is_empty() {
         let _ = writeln!(out, "  {}", human::cut(&said.join(" · "), WIDTH - 2));
@@ -145,6 +146,7 @@ mod tests {
             failures: 3,
             address: Some("2001:db8:1234:5678:9abc:def0:1234:5678".parse().expect("an address")),
             alias: Some("edge.example.net".to_owned()),
+            trouble: Some("no answer to connecting".to_owned()),
             standing,
         }
     }

@@ -22,6 +22,7 @@ use crate::cli::StatusArgs;
 use crate::exit::{Exit, shown};
 use crate::human;
 use crate::progress::{offline, waiting_for};
+use crate::summary;
 
 /// Hosts that are asked for.
 const HOSTS_MAX: usize = 20;
@@ -70,6 +71,7 @@ struct Own {
     at: Millis,
     phase: Phase,
     offline_since: Option<Millis>,
+    offline_reason: Option<String>,
     in_flight: u64,
     places: u64,
     places_reason: String,
@@ -86,6 +88,7 @@ fn read_status(answer: &Value) -> Result<Status> {
         at: own.at,
         phase: own.phase,
         offline_since: own.offline_since,
+        offline_reason: own.offline_reason,
         in_flight: own.in_flight,
         places: own.places,
         places_reason: own.places_reason,
@@ -108,7 +111,7 @@ fn word(live: Option<&Status>, kept: Option<&Summary>, busy: bool) -> &'static s
         (None, Some(State::Finished)) => "finished",
         (None, Some(State::Stopped)) => "stopped",
         (None, Some(State::Limit)) => "limit",
-        (None, Some(State::Running | State::Interrupted) | None) => "interrupted",
+        (None, Some(State::Running) | None) => "interrupted",
     }
 }
 
@@ -140,10 +143,10 @@ fn write_live(out: &mut String, status: &Status) -> std::fmt::Result {
     let totals = &frontier.totals;
     writeln!(
         out,
-        "  {} done, {} waiting on {}, {} of {} places in use ({})",
+        "  {} done, {} waiting{}, {} of {} places in use ({})",
         human::count(totals.settled()),
         human::count(frontier.waiting),
-        human::counted(frontier.hosts_waiting, "host", "hosts"),
+        on_hosts(frontier.hosts_waiting),
         status.in_flight,
         human::count(status.places),
         status.places_reason
@@ -166,6 +169,21 @@ fn write_live(out: &mut String, status: &Status) -> std::fmt::Result {
     Ok(())
 }
 
+/// Files wait on no host.
+fn on_hosts(hosts: u64) -> String {
+    match hosts {
+        0 => String::new(),
+        hosts => format!(" on {}", human::counted(hosts, "host", "hosts")),
+    }
+}
+
+fn from_hosts(kept: &Summary) -> String {
+    match kept.hosts {
+        0 => String::new(),
+        _ => format!(" from {}", summary::hosts(kept)),
+    }
+}
+
 fn write_kept(out: &mut String, kept: &Summary) -> std::fmt::Result {
     writeln!(
         out,
@@ -178,9 +196,9 @@ fn write_kept(out: &mut String, kept: &Summary) -> std::fmt::Result {
     )?;
     writeln!(
         out,
-        "  {} from {} in {}; archive: {} in {}",
+        "  {}{} in {}; archive: {} in {}",
         human::bytes(kept.bytes),
-        human::counted(kept.hosts, "host", "hosts"),
+        from_hosts(kept),
         human::time(kept.active_ms),
         human::bytes(kept.warc_bytes),
         human::counted(kept.warc_files, "file", "files")
@@ -205,6 +223,7 @@ mod tests {
             failures: 0,
             address: None,
             alias: None,
+            trouble: None,
             standing,
         };
         let frontier =
@@ -213,6 +232,7 @@ mod tests {
             at: Millis(1),
             phase: Phase::Running,
             offline_since: None,
+            offline_reason: None,
             in_flight: 1,
             places: 8,
             places_reason: "set".to_owned(),

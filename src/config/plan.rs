@@ -13,8 +13,8 @@ use larm_crawl::{Keep, Plan, Selection, SignalPlan};
 
 use super::Config;
 use super::proxies::proxies;
-use super::raw::{HostSettings, Settings, Warc};
-use super::secret::{credentials, reveal, reveal_all};
+use super::raw::{Duplicates, HostSettings, Settings, Warc};
+use super::secret::{credentials, reveal, reveal_all, told};
 use crate::agent::product_token;
 use crate::exit::usage;
 use crate::pdf;
@@ -50,6 +50,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
             respect: settings.respect_signals.iter().copied().collect(),
             tdmrep: settings.tdmrep == Some(true),
         },
+        duplicates: duplicates(settings),
         probe: settings.no_probe != Some(true),
         usual_sitemap: settings.no_sitemap != Some(true),
         pdf: pdf::program().filter(|_| settings.no_pdf != Some(true)),
@@ -69,6 +70,14 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         cookie_jar: settings.cookie_jar.clone(),
         limits,
     })
+}
+
+fn duplicates(settings: &Settings) -> larm_crawl::Duplicates {
+    match settings.duplicates {
+        Some(Duplicates::Off) => larm_crawl::Duplicates::Off,
+        Some(Duplicates::Mark) => larm_crawl::Duplicates::Mark,
+        Some(Duplicates::Stop) | None => larm_crawl::Duplicates::Stop,
+    }
 }
 
 /// The limits in force.
@@ -277,7 +286,7 @@ fn logins(settings: &Settings, config: &Config) -> Result<Vec<LoginPlan>> {
         .iter()
         .map(|login| {
             let url = larm_core::url::seed(&login.url, &rules)
-                .map_err(|error| usage(format!("[[login]] `{}`: {error}", login.url)))?;
+                .map_err(|error| usage(format!("[[login]] `{}`: {error}", told(&login.url))))?;
             if !config.seeds.all().any(|seed| seed.host() == url.host()) {
                 let host = url.host();
                 return Err(usage(format!(
@@ -296,13 +305,16 @@ fn logins(settings: &Settings, config: &Config) -> Result<Vec<LoginPlan>> {
 }
 
 fn headers(texts: &[String]) -> Result<Vec<(String, String)>> {
-    texts.iter().map(|text| header(text)).collect()
+    (1..).zip(texts).map(|(number, text)| header(number, text)).collect()
 }
 
-fn header(text: &str) -> Result<(String, String)> {
+/// What cannot be taken apart may be a token alone: it is told by its number.
+fn header(number: usize, text: &str) -> Result<(String, String)> {
     let parts = text.split_once(':').map(|(name, value)| (name.trim(), value.trim()));
     let named = parts.filter(|(name, _)| !name.is_empty());
-    let wrong = || usage(format!("--header `{text}` is not of the form 'Name: value'"));
+    let wrong = || {
+        usage(format!("--header, number {number}, is not of the form 'Name: value' (not shown)"))
+    };
     let (name, value) = named.ok_or_else(wrong)?;
     Ok((name.to_owned(), reveal(value)?))
 }

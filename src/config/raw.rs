@@ -232,6 +232,12 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_sitemap: Option<bool>,
 
+    /// What to do about pages that are there already: nearly the same words, mirrors of a host, index files
+    /// of directories. Mark them, and stop at them; mark them and go on; or do not look
+    #[arg(long, value_name = "WHAT", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<Duplicates>,
+
     /// Sign requests with this Ed25519 key (Web Bot Auth); `larm key new` makes one
     #[arg(long, value_name = "FILE", help_heading = "How to ask")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -297,6 +303,12 @@ pub struct Settings {
         value_name = "BOOL", hide_possible_values = true, help_heading = "What to keep")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_links: Option<bool>,
+
+    /// Keep no search index
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "What to keep")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_index: Option<bool>,
 
     /// Write the crawl log's lines there as well; `-` or nothing is standard output
     #[arg(long, num_args = 0..=1, default_missing_value = "-", value_name = "FILE",
@@ -365,6 +377,18 @@ pub struct LoginSettings {
     /// The cookie that is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub success_cookie: Option<String>,
+}
+
+/// What is done about pages that are there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplicates {
+    /// They are marked, their links are not followed, and aliases are not asked.
+    Stop,
+    /// They are marked, and fetched and followed like all others.
+    Mark,
+    /// Nobody looks.
+    Off,
 }
 
 /// How pages are kept.

@@ -10,6 +10,7 @@
 
 use html5ever::tendril::TendrilSink;
 use larm_core::digest::BodyDigest;
+use larm_core::near::Simhash;
 use larm_core::parse::{Input, Page, parse};
 use larm_core::robots::Robots;
 use larm_core::scope::{Filters, ScopeInput, Subject, Verdict, default_specs};
@@ -56,6 +57,7 @@ fn main() {
     report("dom", bytes, "byte", measured::dom(&samples));
     report("dom_links_text", bytes, "byte", measured::dom_links_text(&samples));
     report("scan", bytes, "byte", measured::scan(&samples, &limits));
+    report("scan_links", bytes, "byte", measured::scan_links(&samples, &limits));
     report("scan_undeclared", bytes, "byte", measured::scan_undeclared(&samples, &limits));
     report("link", raw_links, "link", measured::link(&samples, &rules));
     report("link_long_way", raw_links, "link", measured::link_long_way(&samples, &rules));
@@ -63,6 +65,7 @@ fn main() {
     report("fingerprint", links, "link", measured::fingerprint(&samples));
     report("robots", links, "link", measured::robots(&samples, &robots));
     report("digest", bytes, "byte", measured::digest(&samples));
+    report("simhash", bytes, "byte", measured::simhash(&samples));
 }
 
 /// What is counted. Nothing here calls another function of this module.
@@ -89,6 +92,16 @@ mod measured {
         let read = |sample: &Sample| {
             let page = parse(&sample.input("text/html; charset=utf-8"), limits);
             page.link_count() + page.text.len()
+        };
+        samples.iter().map(read).sum()
+    }
+
+    /// The same for a crawl that keeps no text.
+    #[inline(never)]
+    pub fn scan_links(samples: &[Sample], limits: &Limits) -> usize {
+        let read = |sample: &Sample| {
+            let input = Input { text: false, ..sample.input("text/html; charset=utf-8") };
+            parse(&input, limits).link_count()
         };
         samples.iter().map(read).sum()
     }
@@ -146,6 +159,12 @@ mod measured {
     pub fn robots(samples: &[Sample], robots: &Robots) -> usize {
         let links = samples.iter().flat_map(|sample| &sample.links);
         links.filter(|url| robots.judge("larm", url.path_and_query()).allowed).count()
+    }
+
+    #[inline(never)]
+    pub fn simhash(samples: &[Sample]) -> usize {
+        let simhash = |sample: &Sample| Simhash::of([sample.page.text.as_str()], 1);
+        samples.iter().filter_map(simhash).filter(|simhash| simhash.0 & 1 == 1).count()
     }
 
     #[inline(never)]

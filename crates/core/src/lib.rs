@@ -11,15 +11,18 @@
 //! *fingerprint* 64 bits of a url · *candidate* a url in scope · *bench* hosts that may be leased ·
 //! *frontier* all that waits · *lease* one host's turn · *permit* robots said yes · *fetched* bytes and
 //! headers · *page* what parsing made of them · *signals* what an owner says of the use of a page ·
-//! *wall* what stands before a page to keep machines out · *visit* one fetch of a url, as it is
+//! *wall* what stands before a page to keep machines out ·
+//! *simhash* 64 bits of a page's words · *alias* one of two names for the same pages · *visit* one fetch of a url, as it is
 //! written · *sink* where it is written · *verdict* and *reason* a filter's answer · *outcome* what
 //! became of a url · *partition* share of the sites · *checkpoint* state that can be resumed.
 
+pub mod alias;
 pub mod answer;
 pub mod digest;
 pub mod level;
 pub mod limits;
 pub mod media;
+pub mod near;
 pub mod outage;
 pub mod outcome;
 pub mod parse;

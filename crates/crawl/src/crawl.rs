@@ -21,17 +21,21 @@ use crate::fetch::{
     ProxiedResolver, ProxyPlan, Resolve, Schemes,
 };
 use crate::files;
+use crate::frontier::near::Index;
 use crate::frontier::sieve::Recent;
-use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedFrontier};
-use crate::handle::{Handle, Shared};
+use crate::frontier::{
+    Candidate, DiskFrontier, Errand, Frontier, Opened, SharedAliases, SharedFrontier,
+};
+use crate::handle::{Handle, Idle, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
-use crate::line::{Line, PageHandler, Troubles};
+use crate::line::{Line, PageHandler};
 use crate::login::Logins;
 use crate::network::Network;
 use crate::pdf::PdfReaders;
 use crate::places::{Meter, Places};
-use crate::plan::Plan;
+use crate::plan::{Duplicates, Plan};
+use crate::reasons::Reasons;
 use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
 use crate::soft::SoftHosts;
@@ -204,7 +208,11 @@ impl Core {
 impl Assembly {
     fn assemble(&mut self, opened: Opened) -> Result<Core> {
         let chain = Chain::open(self.sinks()?, &opened.positions)?;
-        let recent = opened.frontier.recent();
+        let known = Known {
+            recent: opened.frontier.recent(),
+            near: opened.frontier.near(),
+            aliases: opened.frontier.aliases(),
+        };
         let mut frontier: Box<dyn Frontier> = Box::new(opened.frontier);
         frontier.set_budgets(self.crawl.plan.budgets)?;
         frontier.set_host_delays(&self.crawl.plan.host_delays);
@@ -217,15 +225,17 @@ impl Assembly {
             wake: Arc::new(Notify::new()),
             clock: self.clock,
             network: Arc::new(Network::new(&self.limits, self.clock)),
+            reasons: Reasons::open(&self.directory.state(), self.limits.host_reasons_max),
             paused: AtomicBool::new(false),
             disk_low: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             in_flight: AtomicU64::new(0),
+            idle_ms: AtomicU64::new(0),
             rates: Mutex::default(),
             places: Mutex::new(places.standing()),
         });
         let (jobs, inbox) = mpsc::channel(channel_places(&self.limits));
-        let line = self.line(&shared, recent, &chain, jobs)?;
+        let line = self.line(&shared, known, &chain, jobs)?;
         let writer = Writer::new(chain, shared.clone(), inbox, self.limits.clone());
         Ok(Core { shared, line, writer, places })
     }
@@ -288,7 +298,7 @@ impl Assembly {
     fn line(
         &self,
         shared: &Arc<Shared>,
-        recent: Arc<Recent>,
+        known: Known,
         chain: &Chain,
         writer: mpsc::Sender<Work>,
     ) -> Result<Arc<Line>> {
@@ -311,7 +321,10 @@ impl Assembly {
         Ok(Arc::new(Line {
             frontier: shared.frontier.clone(),
             rules: shared.rules.clone(),
-            recent,
+            recent: known.recent,
+            near: known.near,
+            aliases: known.aliases,
+            duplicates: plan.duplicates,
             logins: Logins::new(&plan.logins, cookies, &plan.limits)?,
             robots: RobotsCache::new(
                 &plan.agent,
@@ -321,7 +334,7 @@ impl Assembly {
             ),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve)
                 .behind(plan.fetch.proxies.clone()),
-            troubles: Troubles::new(self.limits.host_reasons_max),
+            troubles: shared.reasons.troubles(),
             resolver: Arc::new(LaneResolver(resolver)),
             fetcher,
             network: shared.network.clone(),
@@ -330,7 +343,9 @@ impl Assembly {
             wake: shared.wake.clone(),
             meter: Meter::default(),
             handler: self.crawl.handler.clone(),
-            reads_text: chain.reads_text() || self.crawl.handler.is_some(),
+            reads_text: chain.reads_text()
+                || self.crawl.handler.is_some()
+                || plan.duplicates != Duplicates::Off,
             agent: plan.agent.clone(),
             obey: plan.obey_robots,
             respect: plan.signals.respect,
@@ -383,9 +398,17 @@ impl Assembly {
             pace: plan.pace,
             places,
             offline: None,
+            idle: Idle::default(),
             started: self.clock.now(),
         })
     }
+}
+
+/// What the frontier shares with those who do not hold it.
+struct Known {
+    recent: Arc<Recent>,
+    near: Arc<Index>,
+    aliases: SharedAliases,
 }
 
 /// One run, ready to go.
@@ -415,6 +438,7 @@ impl Run {
         // The disk's own words explain more than those of whoever waited for it.
         written.unwrap_or_else(|_| Err(Error::Stopped("the writer panicked".into())))?;
         let ended = ended.unwrap_or_else(|| Err(Error::Stopped("the writer stopped".into())));
+        shared.reasons.save()?;
         let (state, limit) = match ended? {
             Ending::Finished => (State::Finished, None),
             Ending::Limit(name) => (State::Limit, Some(name)),

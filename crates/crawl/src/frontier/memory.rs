@@ -9,7 +9,9 @@ mod host;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use larm_core::alias;
 use larm_core::digest::BodyDigest;
+use larm_core::url::file::is_lane;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{End, Health, HostKey, Pace};
 use larm_core::{Failure, FailureClass, Limits, Millis};
@@ -19,10 +21,13 @@ use super::disk::{Checkpoint, Sealed, Written};
 use super::host::host_key;
 use super::item::{Errand, Item, Place};
 use super::lease::{Lease, Turn};
+use super::near::PageKey;
 use super::record::{Fate, Learnt, is_counted};
 use super::row::{PageRow, RobotsRow, Totals};
 use super::status::{FrontierStatus, HostList, HostStatus};
-use super::{Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement};
+use super::{
+    Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement, Twin,
+};
 use crate::error::Result;
 use crate::store::SameAs;
 
@@ -242,7 +247,7 @@ impl MemoryFrontier {
         self.next_seq += 1;
         self.totals.known += u64::from(item.errand.counts());
         if !self.hosts.contains_key(candidate.url.host()) {
-            self.totals.hosts += 1;
+            self.totals.hosts += u64::from(!candidate.url.is_file());
         }
         let host = self.hosts.entry(candidate.url.host().to_owned()).or_default();
         host.origin(candidate.url.origin()).items.push((None, item));
@@ -299,6 +304,8 @@ impl MemoryFrontier {
             }
             Fate::Done(row) => {
                 let answered = u64::from(is_counted(&item, &row, &end));
+                let is_first = answered > 0 && host.answered == 0 && !is_lane(name);
+                self.totals.hosts_answered += u64::from(is_first);
                 host.answered += answered;
                 self.totals.answered += answered;
                 self.totals.count(&row);
@@ -434,6 +441,19 @@ impl Frontier for MemoryFrontier {
 
     fn page(&self, url: &CrawlUrl) -> Result<Option<PageRow>> {
         Ok(self.pages.get(url.as_str()).cloned())
+    }
+
+    fn page_at(&self, key: PageKey) -> Result<Option<PageRow>> {
+        let is_it = |url: &&String| Fingerprint::of(url) == key.fingerprint;
+        Ok(self.pages.keys().find(is_it).and_then(|url| self.pages.get(url)).cloned())
+    }
+
+    fn twins(&self, _: &CrawlUrl) -> Vec<Twin> {
+        Vec::new()
+    }
+
+    fn alias_rules(&self) -> Arc<alias::Rules> {
+        Arc::default()
     }
 
     fn knows(&self, url: &CrawlUrl) -> Result<bool> {

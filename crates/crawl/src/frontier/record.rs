@@ -3,6 +3,7 @@
 //! A record says everything that the change depends on, limits of the day included: what had no room
 //! is counted here and not queued, so that recovery under other limits gives the same.
 
+use larm_core::alias::{Alias, Ruling, Sighting};
 use larm_core::workbench::End;
 use larm_core::{FailureClass, Millis};
 use serde::{Deserialize, Serialize};
@@ -96,6 +97,17 @@ pub struct Settled {
     pub links: u32,
     /// See `links`.
     pub rejected: Vec<(String, u32)>,
+    /// What it says of names that may be aliases.
+    pub aliases: Vec<AliasNews>,
+}
+
+/// Something about names that may be aliases.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum AliasNews {
+    /// What a page says of a guess.
+    Seen(Sighting),
+    /// The guess became a rule.
+    Ruled(Alias, Ruling),
 }
 
 /// Whether the budgets count a page that is settled so: somebody was asked for it and answered, even where

@@ -17,7 +17,8 @@ pub struct FrontierStatus {
     pub waiting: u64,
     /// URLs being fetched.
     pub leased: u64,
-    /// Hosts with something waiting, except those on disk of which nothing may be asked now.
+    /// Hosts with something waiting, except those on disk of which nothing may be asked now. The lanes of
+    /// files are no hosts.
     pub hosts_waiting: u64,
     /// Some of them, those that are due first.
     pub hosts: Vec<HostStatus>,
@@ -38,6 +39,10 @@ pub struct HostStatus {
     pub address: Option<IpAddr>,
     /// The name that its name is an alias of.
     pub alias: Option<String>,
+    /// What went wrong last, in words, where it failed and was not heard of since. The frontier itself
+    /// does not know.
+    #[serde(default)]
+    pub trouble: Option<String>,
     /// What it is doing.
     #[serde(flatten)]
     pub standing: Standing,
@@ -119,8 +124,7 @@ impl Standing {
             | WaitRule::CrawlDelay
             | WaitRule::SlowResponses
             | WaitRule::AfterRestart
-            | WaitRule::Retry
-            | WaitRule::Paused => Self::Waiting(wait),
+            | WaitRule::Retry => Self::Waiting(wait),
         }
     }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions, PersistMode};
+use larm_core::alias::Aliases;
 use larm_core::digest::BodyDigest;
 use larm_core::url::Fingerprint;
 use larm_core::workbench::HostKey;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::host::HostRow;
 use super::log::LogPosition;
+use super::near;
 use super::piles::PileName;
 use super::queue::BlockId;
 use super::row::{PageRow, RobotsRow, Totals};
@@ -49,6 +51,10 @@ pub struct Meta {
     pub runs: Vec<RunName>,
     /// Piles of arrivals.
     pub piles: Vec<PileName>,
+    /// Files of the index of near-duplicates.
+    pub near: near::Names,
+    /// Names that are aliases, or may be.
+    pub aliases: Aliases,
     /// How far each sink had come.
     pub positions: Vec<(String, Position)>,
     /// Next number of an offer.

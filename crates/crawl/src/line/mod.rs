@@ -1,14 +1,16 @@
 //! The steps of the line: what [`pipeline`](crate::pipeline) calls, one function per step.
 //!
 //! Here are the steps up to the parsed page; `names` finds a host's addresses, `links` judges where a page
-//! leads, `visit` puts together what the sinks see, `settle` ends the lease, `errands` asks what the crawl
-//! itself wants to know.
+//! leads, `near` and `twins` compare a page with others, `visit` puts together what the sinks see, `settle`
+//! ends the lease, `errands` asks what the crawl itself wants to know.
 
 mod errands;
 mod links;
 mod names;
+mod near;
 mod settle;
 mod trouble;
+mod twins;
 mod visit;
 
 use std::net::IpAddr;
@@ -26,14 +28,17 @@ use tokio::sync::{Notify, mpsc};
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::fetch::{BoxFuture, Decoded, Fetch, Fetched, Guard, Resolve, gunzip};
+use crate::frontier::near::Index;
 use crate::frontier::sieve::Recent;
 use crate::frontier::{
-    Candidate, Errand, Frontier, Lease, NO_SITEMAP, SIGNALS, SOFT_404, SharedFrontier,
+    Candidate, Errand, Frontier, Lease, Likeness, NO_SITEMAP, SIGNALS, SOFT_404, SharedAliases,
+    SharedFrontier, Sighted,
 };
 use crate::login::{Door, Logins};
 use crate::network::Network;
 use crate::pdf::PdfReaders;
 use crate::places::Meter;
+use crate::plan::Duplicates;
 use crate::robots::{Answer, Permit, RobotsCache};
 use crate::rules::SharedRules;
 use crate::soft::SoftHosts;
@@ -58,6 +63,12 @@ pub struct Line {
     pub rules: SharedRules,
     /// What need not be offered again.
     pub recent: Arc<Recent>,
+    /// Which pages have nearly the same words.
+    pub near: Arc<Index>,
+    /// Names that were found to be aliases.
+    pub aliases: SharedAliases,
+    /// What is done about pages that are there already.
+    pub duplicates: Duplicates,
     /// Hosts that want to know who asks.
     pub logins: Logins,
     /// The only maker of permits.
@@ -65,7 +76,7 @@ pub struct Line {
     /// Which addresses may be reached.
     pub guard: Guard,
     /// What went wrong last, in words.
-    pub troubles: Troubles,
+    pub troubles: Arc<Troubles>,
     /// The way to names.
     pub resolver: Arc<dyn Resolve>,
     /// The way to servers.
@@ -140,8 +151,12 @@ pub struct Read {
     pub digest: Digested,
     /// What is known of it besides.
     pub facts: Vec<Fact>,
-    /// A question that it raises.
-    pub probe: Option<Candidate>,
+    /// Questions that it raises.
+    pub asks: Vec<Candidate>,
+    /// What its words are like.
+    pub likeness: Option<Likeness>,
+    /// What it says of names that may be aliases.
+    pub sightings: Vec<Sighted>,
     /// Where the archive holds it already, if it was read from there.
     pub archived: Option<WarcRef>,
 }
@@ -157,8 +172,17 @@ pub struct Archived {
 impl Read {
     /// An answer of which nothing was read.
     pub fn unread(outcome: Outcome) -> Self {
-        let (facts, digest) = (Vec::new(), Digested::default());
-        Self { outcome, page: None, note: None, digest, facts, probe: None, archived: None }
+        Self {
+            outcome,
+            page: None,
+            note: None,
+            digest: Digested::default(),
+            facts: Vec::new(),
+            asks: Vec::new(),
+            likeness: None,
+            sightings: Vec::new(),
+            archived: None,
+        }
     }
 
     /// Its owner does not want it to be used so: it is not kept, and leads nowhere.
@@ -293,6 +317,14 @@ impl Line {
         self.may_try_again(lease).then(|| Failure::new(class, detail()))
     }
 
+    /// Whether an answer to a step of a login asks to come again later. A server's own errors are for the
+    /// login to judge: it begins anew, with a fresh form.
+    pub fn asks_for_patience(&self, lease: &Lease, fetched: &Fetched) -> Option<Failure> {
+        use FailureClass::{TooManyRequests, Unavailable};
+        let failure = self.worth_another_try(lease, fetched)?;
+        matches!(failure.class, TooManyRequests | Unavailable).then_some(failure)
+    }
+
     /// The body without its content encodings.
     pub fn decode<'a>(&self, fetched: &'a Fetched) -> Decoded<'a> {
         fetched.decoded(&self.limits)
@@ -346,14 +378,29 @@ impl Line {
         body: &Decoded<'_>,
     ) -> Result<Read> {
         let mut read = self.read(lease, &archived.fetched, body, Signals::default()).await?;
-        let known = &archived.fetched.facts;
-        read.facts.retain(|fact| !known.iter().any(|one| one.name == fact.name));
-        if known.iter().any(|fact| &*fact.name == SOFT_404) {
+        if archived.fetched.facts.iter().any(|fact| &*fact.name == SOFT_404) {
             read.page = None;
         }
         read.digest.same_as.take_if(|original| original.url == lease.url().as_str());
-        (read.probe, read.archived) = (None, Some(archived.place.clone()));
+        read.asks.clear();
+        read.archived = Some(archived.place.clone());
         Ok(read)
+    }
+
+    /// Step 10 for an answer from an archive, unless the state knows what came of it.
+    pub fn liken_archived(
+        &self,
+        lease: &Lease,
+        archived: &Archived,
+        read: &mut Read,
+        links: &mut JudgedLinks,
+    ) -> Result<()> {
+        if self.frontier().page(lease.url())?.is_none() {
+            self.liken(lease, read, links)?;
+        }
+        let known = &archived.fetched.facts;
+        read.facts.retain(|fact| !known.iter().any(|one| one.name == fact.name));
+        Ok(())
     }
 
     /// Takes note of what the owner says of the use of an answer, and keeps to it where that was asked.

@@ -222,3 +222,41 @@ fn is_word(names: &[u8], start: usize, end: usize) -> bool {
     let ends = names.get(end).is_none_or(|after| !after.is_ascii_lowercase());
     begins && ends
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_words_count_where_they_stand_alone_and_long_ones_anywhere() {
+        let rows = [
+            ("nav", Hints::FRAME.0),
+            ("main-NAV", Hints::FRAME.0 | Hints::MAIN.0),
+            ("topNav2", Hints::FRAME.0),
+            ("canavan naval", 0),
+            ("leftsidebar", Hints::FRAME.0),
+            ("heads loads", 0),
+            ("ad_slot", Hints::FRAME.0),
+            ("commentList", Hints::TALK.0),
+            ("post-meta", Hints::MAIN.0 | Hints::ASIDE.0),
+            ("storyBody", Hints::MAIN.0),
+            ("é", 0),
+            ("", 0),
+        ];
+        for (names, expected) in rows {
+            let mut hints = Hints::default();
+            hints.read_names(names);
+            assert_eq!(hints, Hints(expected), "{names}");
+        }
+    }
+
+    #[test]
+    fn styles_that_hide_are_told_from_others() {
+        for style in ["display:none", " color:red;Display: NONE !important", "visibility:hidden"] {
+            assert!(hides(style), "{style}");
+        }
+        for style in ["", "display", "display:block", "xdisplay:none", "display:é", ";:;"] {
+            assert!(!hides(style), "{style}");
+        }
+    }
+}

@@ -10,6 +10,9 @@
 //! would be left, a page has no main part. The figures are rules of thumb; docs/text.md says how well
 //! they do, and moving any of them by a fourth changes little.
 
+#[cfg(test)]
+mod tests;
+
 use super::hint::Hints;
 use super::name::Tag;
 use super::outline::{Block, Outline, Piece};

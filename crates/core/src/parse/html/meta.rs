@@ -4,6 +4,9 @@
 //! is anything that may hold a year: who needs a point in time parses it. Dates are looked for where
 //! pages put them for machines: `meta`, `time` and JSON-LD, of which nothing else is read.
 
+#[cfg(test)]
+mod tests;
+
 use memchr::memmem;
 
 use super::name::{Attr, Tag};

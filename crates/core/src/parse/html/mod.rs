@@ -134,7 +134,7 @@ impl<'i, 'l> Reader<'i, 'l> {
             if !scanner.in_template() {
                 self.head(tag, attributes);
                 if let Some(outline) = &mut self.outline {
-                    outline.start(tag, attributes, self.text.as_str().len());
+                    outline.start(tag, attributes, self.text.as_str());
                 }
             }
         }

@@ -56,7 +56,8 @@ pub(super) struct Outline {
     open: Vec<Open>,
     /// How many elements are open of those that were too many.
     beyond: u64,
-    /// Where the open emphasis began, and by which element.
+    /// Where the open emphasis began, and by which element. It ends with its block: what goes on
+    /// across blocks is a look, and no stress.
     emphasised: Option<(Tag, usize)>,
     nesting_max: u64,
     blocks_max: u64,
@@ -96,19 +97,25 @@ impl Outline {
     }
 
     fn headings(&self) -> Vec<(u8, Span)> {
-        let level = |piece: &Piece| self.blocks[piece.block as usize].tag.heading();
+        // A heading's text may stand in a block of its own, which only shapes it.
+        let level = |piece: &Piece| {
+            let block = &self.blocks[piece.block as usize];
+            let around = &self.blocks[block.parent as usize];
+            block.tag.heading().or(around.tag.heading().filter(|_| block.tag == Tag::Div))
+        };
         let headings =
             self.pieces.iter().filter_map(|piece| Some((level(piece)?, piece.span.clone())));
         headings.take(usize::try_from(self.marks_max).unwrap_or(usize::MAX)).collect()
     }
 
-    /// Takes a start tag; the text has `at` bytes so far.
+    /// Takes a start tag; `text` is all that stands before it.
     #[inline(always)]
-    pub fn start(&mut self, tag: Tag, attributes: &Attributes<'_>, at: usize) {
+    pub fn start(&mut self, tag: Tag, attributes: &Attributes<'_>, text: &str) {
         if tag.is_block() || tag.is_cell() || tag == Tag::Noscript {
-            self.start_block(tag, attributes, at);
+            self.end_emphasis(text);
+            self.start_block(tag, attributes);
         } else if tag.is_emphasis() {
-            self.emphasised.get_or_insert((tag, at));
+            self.emphasised.get_or_insert((tag, text.len()));
         } else if tag == Tag::Input {
             let here = self.here().block as usize;
             let block = &mut self.blocks[here];
@@ -150,11 +157,7 @@ impl Outline {
         }
     }
 
-    fn start_block(&mut self, tag: Tag, attributes: &Attributes<'_>, at: usize) {
-        if let Some((_, began)) = &mut self.emphasised {
-            // What is emphasised across blocks is a look, and no stress.
-            *began = at;
-        }
+    fn start_block(&mut self, tag: Tag, attributes: &Attributes<'_>) {
         if tag.is_void() || tag == Tag::Body {
             return;
         }

@@ -7,8 +7,11 @@
 //! HTML give their plain text.
 
 mod code;
+mod escape;
 mod place;
 mod table;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 use encoding_rs::Encoding;
@@ -21,8 +24,9 @@ use super::page::{Page, cut};
 use super::sniff::{self, Kind};
 use super::{Input, parse};
 use crate::Limits;
+use escape::escape;
 use place::Place;
-use writer::{Writer, escape};
+use writer::Writer;
 
 /// How much of a page is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,6 +149,7 @@ impl<'a> Reader<'a> {
                 writer.open_code(tag, code::language(attributes));
             }
             _ if tag.is_block() => writer.block(2),
+            _ if tag.is_cell() => writer.space(),
             _ => writer.open_mark(tag),
         }
     }
@@ -154,7 +159,7 @@ impl<'a> Reader<'a> {
         match tag {
             Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => writer.close_heading(),
             Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir => writer.close_list(),
-            Tag::Li => writer.close_item(),
+            Tag::Li | Tag::Dd => writer.close_item(),
             Tag::Blockquote => writer.close_quote(),
             Tag::Pre | Tag::Listing => writer.close_pre(),
             Tag::Table => writer.close_table(),
@@ -162,6 +167,7 @@ impl<'a> Reader<'a> {
             Tag::A => writer.close_link(),
             Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => writer.close_code(tag),
             _ if tag.is_block() => writer.block(2),
+            _ if tag.is_cell() => writer.space(),
             _ => writer.close_mark(tag),
         }
     }
@@ -176,6 +182,8 @@ impl<'a> Reader<'a> {
         let words = cut(decoded(text, &mut buffer), self.limits.page_text_bytes_max);
         if self.place.takes(words) {
             self.writer.text(words);
+        } else {
+            self.writer.forget();
         }
         self.buffer = buffer;
     }

@@ -5,6 +5,7 @@
 //! kind open, and none reaches across the end of its block.
 
 use super::code;
+use super::escape::escape;
 use crate::Limits;
 use crate::parse::html::Tag;
 use crate::parse::page::cut;
@@ -72,6 +73,8 @@ pub(super) struct Writer {
     /// Whether that is an item's, which stands further out than its text.
     is_item: bool,
     quotes: usize,
+    /// How many there were around the last word.
+    quotes_written: usize,
     lists: Vec<List>,
     table: Option<Table>,
     /// Open marks; the last `unwritten` of them wait for a word.
@@ -210,6 +213,17 @@ impl Writer {
         self.flush_code();
         self.close_written();
         self.space = false;
+    }
+
+    /// Drops the marks without words: those were for text that is left out.
+    pub fn forget(&mut self) {
+        let written = self.marks.len() - std::mem::take(&mut self.unwritten);
+        self.marks.truncate(written);
+    }
+
+    /// What comes next is a word of its own.
+    pub fn space(&mut self) {
+        self.space = true;
     }
 
     /// `br`: once for a line, twice for a paragraph.
@@ -386,13 +400,16 @@ impl Writer {
     }
 
     fn begin_line(&mut self) {
-        if self.out.is_empty() {
-            self.out.push_str(&"> ".repeat(self.quotes));
-        }
         let is_broken = std::mem::take(&mut self.is_broken) && self.lines == 1;
-        for _ in 0..std::mem::take(&mut self.lines) {
+        for _ in 1..std::mem::take(&mut self.lines) {
+            self.empty_line();
+        }
+        if self.out.is_empty() {
+            self.indent();
+        } else {
             self.new_line();
         }
+        self.quotes_written = self.quotes;
         if is_broken {
             self.break_last_line();
         }
@@ -400,13 +417,27 @@ impl Writer {
         self.space = false;
     }
 
+    /// Ends the line and leaves the next one empty, within the quotes of both its neighbours.
+    fn empty_line(&mut self) {
+        self.end_line();
+        self.out.push_str(&"> ".repeat(self.quotes.min(self.quotes_written)));
+    }
+
+    fn end_line(&mut self) {
+        self.out.truncate(self.out.trim_end_matches(' ').len());
+        self.out.push('\n');
+    }
+
     /// Ends the line and indents the next one.
     fn new_line(&mut self) {
-        self.out.truncate(self.out.trim_end_matches(' ').len());
+        self.end_line();
+        self.indent();
+    }
+
+    fn indent(&mut self) {
         let lists = self.lists.len();
         let is_out = self.is_item && !self.bullet.is_empty();
         let inner = &self.lists[..lists.saturating_sub(usize::from(is_out))];
-        self.out.push('\n');
         self.out.push_str(&"> ".repeat(self.quotes));
         self.out.extend(inner.iter().map(|list| " ".repeat(list.indent)));
     }
@@ -481,37 +512,4 @@ impl Writer {
             }
         }
     }
-}
-
-/// Keeps characters of a text from being taken for markup.
-pub(super) fn escape(word: &str, begins_line: bool) -> String {
-    let mut out = String::with_capacity(word.len() + 2);
-    let numbers = word.bytes().take_while(u8::is_ascii_digit).count();
-    if begins_line && is_block_marker(word) {
-        out.push('\\');
-    }
-    for (at, c) in word.char_indices() {
-        let ends_number = begins_line && numbers > 0 && at == numbers && at + 1 == word.len();
-        let is_edge = at == 0 || at + 1 == word.len();
-        let is_markup = matches!(c, '\\' | '`' | '*' | '<' | '[' | ']')
-            || (c == '_' && is_edge)
-            || (c == '~' && word[at..].starts_with("~~"))
-            || (c == '&' && word[at..].contains(';'))
-            || (ends_number && matches!(c, '.' | ')'));
-        if is_markup {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
-}
-
-/// Whether a word at the start of a line would make it an item, a heading, a quote or a rule.
-fn is_block_marker(word: &str) -> bool {
-    let is_all = |c: u8| word.bytes().all(|byte| byte == c);
-    matches!(word, "-" | "+" | ":")
-        || word.starts_with(['#', '>'])
-        || is_all(b'=')
-        || (is_all(b'-') && !word.is_empty())
-        || word.starts_with("~~~")
 }

@@ -24,21 +24,26 @@ mod tell;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use larm_core::alias;
 use larm_core::digest::BodyDigest;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{HostKey, Pace, Workbench};
 use larm_core::{Blame, Failure, Limits, Millis};
 
+use super::aliases::SharedAliases;
 use super::batch::Pending;
 use super::lease::{Lease, Turn};
 use super::log::Log;
+use super::near::{self, Near, PageKey};
 use super::record::{Record, Settled};
 use super::row::{PageRow, RobotsRow, Totals};
 use super::sieve::{Recent, Sieve};
 use super::state::State;
 use super::status::{FrontierStatus, HostList, HostStatus};
 use super::store::Store;
-use super::{Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement};
+use super::{
+    Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement, Twin,
+};
 use crate::error::Result;
 use crate::store::SameAs;
 
@@ -54,6 +59,7 @@ pub struct DiskFrontier {
     log: Arc<Mutex<Log>>,
     store: Arc<Store>,
     sieve: Sieve,
+    near: Near,
     state: State,
     bench: Workbench,
     budgets: Budgets,
@@ -90,6 +96,16 @@ impl DiskFrontier {
     /// What was offered a moment ago, for those who do not hold the frontier.
     pub fn recent(&self) -> Arc<Recent> {
         self.sieve.recent()
+    }
+
+    /// The index of near-duplicates, for those who do not hold the frontier.
+    pub fn near(&self) -> Arc<near::Index> {
+        self.near.index()
+    }
+
+    /// The names that were found to be aliases, for those who do not hold the frontier.
+    pub fn aliases(&self) -> SharedAliases {
+        self.state.aliases.shared()
     }
 
     fn record(&mut self, record: Record) -> Result<()> {
@@ -167,6 +183,7 @@ impl Frontier for DiskFrontier {
         self.leased_pages -= u64::from(lease.item.errand.counts());
         let mut rejected = settlement.rejected;
         rejected.extend(sifted.refused);
+        let aliases = self.state.aliases.weigh(&settlement.sightings, &self.limits);
         self.record(Record::Settled(Box::new(Settled {
             host: lease.url.host().into(),
             origin: lease.url.origin().into(),
@@ -178,6 +195,7 @@ impl Frontier for DiskFrontier {
             robots,
             links: settlement.links,
             rejected,
+            aliases,
         })))?;
         self.sort_out()?;
         self.seat_touched();
@@ -264,6 +282,18 @@ impl Frontier for DiskFrontier {
 
     fn page(&self, url: &CrawlUrl) -> Result<Option<PageRow>> {
         self.state.page(url)
+    }
+
+    fn page_at(&self, key: PageKey) -> Result<Option<PageRow>> {
+        self.state.page_at(key)
+    }
+
+    fn twins(&self, url: &CrawlUrl) -> Vec<Twin> {
+        self.state.aliases.twins(url)
+    }
+
+    fn alias_rules(&self) -> Arc<alias::Rules> {
+        self.state.aliases.rules()
     }
 
     fn knows(&self, url: &CrawlUrl) -> Result<bool> {

@@ -1,6 +1,7 @@
 //! What the frontier tells about itself: counts, and what each host waits for. Changes nothing.
 
 use larm_core::Millis;
+use larm_core::url::file::{LANES, is_lane};
 use larm_core::workbench::HostKey;
 
 use super::DiskFrontier;
@@ -13,7 +14,9 @@ impl DiskFrontier {
         let waiting = self.state.hosts.iter().filter(|(_, host)| host.waiting() > 0);
         let mut due: Vec<(Millis, HostKey)> =
             waiting.map(|(key, host)| (self.turn_of(host), *key)).collect();
-        let hosts_waiting = due.len() as u64;
+        let lanes = LANES.iter().filter_map(|lane| self.state.hosts.get(&host_key(lane)));
+        let lanes_waiting = lanes.filter(|lane| lane.waiting() > 0).count();
+        let hosts_waiting = (due.len() - lanes_waiting) as u64;
         if hosts_max < due.len() {
             due.select_nth_unstable(hosts_max);
             due.truncate(hosts_max);
@@ -61,6 +64,7 @@ impl DiskFrontier {
         now: Millis,
         hosts_max: usize,
     ) -> HostList {
+        all.retain(|host| !is_lane(&host.name));
         all.sort_by_cached_key(|host| (self.rank(host), self.turn_of(host), host.name.clone()));
         let first = all.iter().take(hosts_max);
         let hosts = first.map(|host| self.host_status_of(host.key, host, now)).collect();
@@ -88,6 +92,7 @@ impl DiskFrontier {
             failures: failures.max().unwrap_or_default().max(host.pace.failures),
             address: host.last_address,
             alias: host.alias.as_deref().map(str::to_owned),
+            trouble: None,
             standing: self.standing(key, host, now),
         }
     }

@@ -191,6 +191,7 @@ pub(super) fn row(lease: &Lease, outcome: Outcome, at: Millis) -> PageRow {
         digest: None,
         payload_digest: None,
         same_as: None,
+        likeness: None,
         warc: Some(WarcRef { file: 0, name: "a.warc.gz".into(), offset: 0, bytes: 1 }),
         facts: Vec::new(),
         notes: Vec::new(),

@@ -459,5 +459,6 @@ fn clone_of(settlement: &Settlement) -> Settlement {
         links: settlement.links,
         rejected: settlement.rejected.clone(),
         moved: None,
+        sightings: settlement.sightings.clone(),
     }
 }

@@ -22,14 +22,17 @@ use std::sync::Arc;
 
 use larm_core::digest::BodyDigest;
 use larm_core::partition::{PARTITIONS, partition};
+use larm_core::url::file::is_lane;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{End, Health, HostKey, Pace};
 use larm_core::{FailureClass, Limits, Millis};
 
 use self::changes::Changes;
+use super::aliases::AliasBook;
 use super::host::{HOST_BYTES, Host, HostRow, Origin, host_key};
 use super::item::Place;
 use super::keyed::KeyMap;
+use super::near::{self, PageKey};
 use super::pack::{Packed, Packs};
 use super::piles::{Piles, Saved};
 use super::record::Record;
@@ -69,6 +72,10 @@ pub struct State {
     digests: Changes<HashMap<BodyDigest, Row>>,
     /// robots.txt files since the last checkpoint.
     robots: Changes<HashMap<Box<str>, Row>>,
+    /// Which pages have nearly the same words.
+    near: Arc<near::Index>,
+    /// Names that are aliases, or may be.
+    pub aliases: AliasBook,
     /// Counts.
     pub totals: Totals,
     /// Next number of an offer.
@@ -88,7 +95,7 @@ pub struct State {
 impl State {
     /// The state of a crawl that has not begun, to be recovered for the run that begins now.
     pub fn new(
-        (store, piles): (Arc<Store>, Piles),
+        (store, piles, near): (Arc<Store>, Piles, Arc<near::Index>),
         limits: Arc<Limits>,
         pace: Pace,
         run_started: Millis,
@@ -105,6 +112,8 @@ impl State {
             pages: Changes::default(),
             digests: Changes::default(),
             robots: Changes::default(),
+            near,
+            aliases: AliasBook::default(),
             totals: Totals::default(),
             next_seq: 0,
             settings: BTreeMap::new(),
@@ -176,10 +185,15 @@ impl State {
 
     /// A settled page.
     pub fn page(&self, url: &CrawlUrl) -> Result<Option<PageRow>> {
-        let fingerprint = url.fingerprint();
-        match self.pages.get(&fingerprint) {
+        let partition = partition(url.site(), PARTITIONS);
+        self.page_at(PageKey { partition, fingerprint: url.fingerprint() })
+    }
+
+    /// A settled page by its key.
+    pub fn page_at(&self, key: PageKey) -> Result<Option<PageRow>> {
+        match self.pages.get(&key.fingerprint) {
             Some((_, row)) => self.store.decode(row).map(Some),
-            None => self.store.page(partition(url.site(), PARTITIONS), fingerprint),
+            None => self.store.page(key.partition, key.fingerprint),
         }
     }
 
@@ -211,7 +225,7 @@ impl State {
     }
 
     fn new_host(&mut self, name: &str, partition: u16) -> Host {
-        self.totals.hosts += 1;
+        self.totals.hosts += u64::from(!is_lane(name));
         let mut host = Host::new(name, partition);
         host.pace.delay_ms = self.host_delays.get(name).copied();
         host

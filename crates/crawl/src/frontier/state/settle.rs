@@ -1,14 +1,17 @@
 //! What the end of a lease does to the state (step 12): the item, its host's pace, the counts.
 
-use larm_core::url::Fingerprint;
+use larm_core::alias::Ruling;
+use larm_core::url::file::is_lane;
+use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{End, Health, HostKey};
 
 use super::{ROW_BYTES, State, load};
 use crate::error::Result;
 use crate::frontier::host::host_key;
 use crate::frontier::item::{Item, Place};
+use crate::frontier::near::{Entry, PageKey};
 use crate::frontier::queue::Taken;
-use crate::frontier::record::{Adopted, Fate, Learnt, Settled, is_counted};
+use crate::frontier::record::{Adopted, AliasNews, Fate, Learnt, Settled, is_counted};
 use crate::frontier::row::PageRow;
 use crate::frontier::store::{BlockKey, encode};
 use crate::store::SameAs;
@@ -28,6 +31,21 @@ impl State {
             self.learn(learnt, settled.at)?;
         }
         self.enqueue_all(&settled.offers);
+        settled.aliases.into_iter().try_for_each(|news| self.hear_of_alias(news))
+    }
+
+    /// Takes note of what a page says of two names. Names of one thing have one budget.
+    fn hear_of_alias(&mut self, news: AliasNews) -> Result<()> {
+        if let AliasNews::Ruled(_, Ruling::Mirror { from, of, .. }) = &news
+            && let Some((from, of)) = other_hosts(from, of)
+        {
+            let answered = self.host(&from)?.answered;
+            let host = self.host(&of)?;
+            host.answered += answered;
+            host.changed = true;
+            self.touched.insert(host_key(&of));
+        }
+        self.aliases.hear(news);
         Ok(())
     }
 
@@ -111,8 +129,10 @@ impl State {
                 let answered = u64::from(is_counted(&item, row, &settled.end));
                 self.totals.answered += answered;
                 let host = self.host(&settled.host)?;
+                let is_first = answered > 0 && host.answered == 0 && !is_lane(&host.name);
                 host.answered += answered;
                 let partition = host.partition;
+                self.totals.hosts_answered += u64::from(is_first);
                 self.keep(row, partition);
             }
             Fate::Errand => self.waiting -= 1,
@@ -145,9 +165,22 @@ impl State {
             self.digests.insert(*digest, encode(&first));
             self.change_bytes += row.url.len() as u64 + ROW_BYTES;
         }
+        self.near.release(&row.url);
+        let fingerprint = Fingerprint::of(&row.url);
+        if let Some(likeness) = row.likeness.as_ref().filter(|likeness| likeness.of.is_none()) {
+            let page = PageKey { partition, fingerprint };
+            self.near.insert(Entry { simhash: likeness.simhash.0, page });
+        }
         let encoded = encode(row);
         self.changed(encoded.len() as u64 + ROW_BYTES);
-        let fingerprint = Fingerprint::of(&row.url);
         self.pages.insert(fingerprint, (partition, encoded));
     }
+}
+
+/// The hosts of two origins, where these are two.
+fn other_hosts(from: &str, of: &str) -> Option<(String, String)> {
+    let host = |origin: &str| {
+        CrawlUrl::from_canonical(&format!("{origin}/")).map(|url| url.host().to_owned())
+    };
+    host(from).zip(host(of)).filter(|(from, of)| from != of)
 }
