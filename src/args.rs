@@ -14,10 +14,8 @@ use crate::exit::shell_word;
 use crate::near::nearest;
 
 /// Commands that are planned and not there yet.
-const PLANNED: [&str; 12] = [
-    "search", "check", "report", "diff", "export", "refresh", "rebuild", "replay", "simulate",
-    "serve", "node", "dev",
-];
+const PLANNED: [&str; 10] =
+    ["check", "report", "diff", "export", "refresh", "replay", "simulate", "serve", "node", "dev"];
 
 /// What the arguments come to.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,6 +34,9 @@ pub fn meant(mut arguments: Vec<OsString>) -> Meant {
         return Meant::Nothing;
     };
     let for_larm = ["-h", "--help", "-V", "--version", "help"];
+    if first == "search" {
+        return Meant::Arguments(with_query_last(arguments));
+    }
     if for_larm.contains(&first.as_str()) || is_command(&first) {
         return Meant::Arguments(arguments);
     }
@@ -47,6 +48,23 @@ pub fn meant(mut arguments: Vec<OsString>) -> Meant {
         return Meant::Arguments(arguments);
     }
     Meant::Mistake(mistake(&first))
+}
+
+/// `-word` belongs to a query, though it looks like flags: it goes to the end, behind `--`.
+fn with_query_last(arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.iter().any(|word| word == "--") {
+        return arguments;
+    }
+    let excludes = |word: &OsString| {
+        let text = word.to_string_lossy();
+        text.len() > 1 && text.starts_with('-') && !text.starts_with("--") && text != "-h"
+    };
+    let (words, mut all): (Vec<_>, Vec<_>) = arguments.into_iter().partition(excludes);
+    if !words.is_empty() {
+        all.push("--".into());
+        all.extend(words);
+    }
+    all
 }
 
 /// Whether a word is meant as a URL.
@@ -115,6 +133,10 @@ mod tests {
             ("larm help crawl", "larm help crawl"),
             ("larm --version", "larm --version"),
             ("larm config-doc", "larm config-doc"),
+            ("larm search d a --json", "larm search d a --json"),
+            ("larm search d -a b --json -c", "larm search d b --json -- -a -c"),
+            ("larm search d --json -- -a", "larm search d --json -- -a"),
+            ("larm search -h", "larm search -h"),
         ];
         for (typed, expected) in rows {
             assert_eq!(meant(words(typed)), Meant::Arguments(words(expected)), "{typed}");
@@ -137,7 +159,7 @@ mod tests {
         let rows = [
             ("exmaple", "neither a command nor a URL"),
             ("crwal", "Did you mean `larm crawl`?"),
-            ("search", "not part of this version"),
+            ("replay", "not part of this version"),
         ];
         for (word, expected) in rows {
             let Meant::Mistake(text) = meant(words(&format!("larm {word}"))) else {

@@ -25,6 +25,7 @@ Examples:
   larm example.com                     crawl a host into ./example.com.larm
   larm example.com --max-pages 100     the same, at most 100 pages
   larm why example.com.larm URL        was it fetched; if not, why not
+  larm search example.com.larm WORDS   the pages that say so
 
 `larm URL…` is short for `larm crawl URL…`. Try `larm demo`: it needs no network.";
 
@@ -53,6 +54,8 @@ pub enum Command {
     Graph(GraphArgs),
     /// Make index, graph, page list and CDXJ anew from the archive, without a request
     Rebuild(RebuildArgs),
+    /// Search the pages of a crawl, running or not
+    Search(SearchArgs),
     /// What larm makes of a URL, a robots.txt or a page
     #[command(subcommand)]
     Inspect(Inspect),
@@ -269,6 +272,48 @@ pub struct LinksArgs {
     pub json: bool,
 }
 
+/// `larm search`.
+#[derive(Debug, Args)]
+#[command(after_help = QUERIES)]
+pub struct SearchArgs {
+    /// The crawl directory
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// What to look for
+    #[arg(value_name = "QUERY")]
+    pub query: Vec<String>,
+    /// Only pages of this host
+    #[arg(long, value_name = "HOST")]
+    pub host: Option<String>,
+    /// Only pages of this domain and all below it
+    #[arg(long, value_name = "DOMAIN")]
+    pub site: Option<String>,
+    /// Only pages of this type: html, pdf, text/plain
+    #[arg(long = "type", value_name = "TYPE")]
+    pub media: Option<String>,
+    /// Only pages in this language: en, de
+    #[arg(long, value_name = "LANG")]
+    pub lang: Option<String>,
+    /// Only pages of this day or later: 2026-11-15, 2026-11, 2026
+    #[arg(long, value_name = "DATE")]
+    pub since: Option<String>,
+    /// Only pages of this day or earlier
+    #[arg(long, value_name = "DATE")]
+    pub until: Option<String>,
+    /// Hits to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub limit: usize,
+    /// Hits to leave out: those that were shown before
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub offset: usize,
+    /// Say where each score comes from
+    #[arg(long)]
+    pub explain: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `larm graph`.
 #[derive(Debug, Args)]
 pub struct GraphArgs {
@@ -344,6 +389,15 @@ pub enum GraphForm {
     /// The files of WebGraph.
     Webgraph,
 }
+/// What is shown below the help of `larm search`.
+const QUERIES: &str = "\
+Queries:
+  wing lift            either word; pages with both come first
+  '\"boundary layer\"'   these words next to each other
+  +wing -tail          with the one and without the other
+  aero*                words that begin like this
+  title:wing           there: title, heading, text, url, anchor
+  host:example.org     also site: type: lang: since: until:";
 
 /// `larm inspect`.
 #[derive(Debug, Subcommand)]

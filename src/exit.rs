@@ -49,7 +49,7 @@ impl Exit {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Done => "done",
-            Self::Failed => "failed, on our side: disk, memory, a bug",
+            Self::Failed => "failed, on our side: disk, memory, network, proxy, a bug",
             Self::Usage => "wrong flags or configuration",
             Self::NothingFetched => "nothing could be fetched",
             Self::Limit => "a limit that you set ended it",
@@ -134,6 +134,16 @@ pub fn shell_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// An error with its causes. Some say themselves what caused them; that is not said twice.
+pub fn in_words(error: &anyhow::Error) -> String {
+    let causes = error.chain().map(ToString::to_string);
+    let add = |line: String, cause: String| match line.contains(&cause) {
+        true => line,
+        false => format!("{line}: {cause}"),
+    };
+    causes.reduce(add).unwrap_or_default()
+}
+
 /// How an error ends the program.
 pub fn of(error: &anyhow::Error) -> Exit {
     if is_closed_pipe(error) {
@@ -169,6 +179,15 @@ mod tests {
         assert_eq!(of(&failed(io(io::ErrorKind::StorageFull)).into()), Exit::Failed);
         assert_eq!(of(&io::Error::from(io::ErrorKind::BrokenPipe).into()), Exit::Done);
         assert_eq!(of(&anyhow::anyhow!("bug")), Exit::Failed);
+    }
+
+    #[test]
+    fn what_the_system_said_is_said_once() {
+        let source = io::Error::from(io::ErrorKind::NotFound);
+        let error = larm_crawl::Error::Io { path: "hosts.txt".into(), source };
+        let text = in_words(&anyhow::Error::from(error).context("in larm.toml"));
+        assert_eq!(text, "in larm.toml: hosts.txt: entity not found");
+        assert_eq!(in_words(&usage("no").context("outer")), "outer: no");
     }
 
     #[test]

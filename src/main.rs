@@ -15,6 +15,7 @@ mod near;
 mod pdf;
 mod progress;
 mod summary;
+mod worth;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -41,7 +42,7 @@ fn run(cli: cli::Cli) -> ExitCode {
     match commands::run(cli.command) {
         Ok(exit) => exit.into(),
         Err(error) if exit::is_closed_pipe(&error) => Exit::Done.into(),
-        Err(error) => complain(&format!("{error:#}"), exit::of(&error)),
+        Err(error) => complain(&exit::in_words(&error), exit::of(&error)),
     }
 }
 

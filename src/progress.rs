@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use larm_core::Millis;
+use larm_core::url::file::is_lane;
 use larm_crawl::frontier::{HostStatus, Standing};
 use larm_crawl::{Phase, Status};
 
 use crate::console::Console;
-use crate::human;
+use crate::{human, worth};
 
 /// How many hosts are looked at for what happens now.
 pub const HOSTS_MAX: usize = 16;
@@ -127,12 +128,18 @@ fn now(status: &Status) -> String {
 /// That our own network is down, and since when.
 pub fn offline(status: &Status) -> String {
     let ms = status.offline_since.map_or(0, |since| status.at.since(since));
-    format!("offline for {}: trying whether the network is back", human::time(ms))
+    let why = status.offline_reason.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    format!("offline for {}{why}: trying whether the network is back", human::time(ms))
 }
 
 /// What a host is waited for, in words.
 pub fn waiting_for(host: &HostStatus) -> Option<String> {
     let name = &host.host;
+    let is_fetching = matches!(host.standing, Standing::Fetching { .. });
+    // The lanes of files are no hosts to anybody.
+    if is_lane(name) && !is_fetching {
+        return None;
+    }
     Some(match &host.standing {
         Standing::Waiting(wait) => {
             format!("waiting for {name}: {} more ({})", human::time(wait.ms), wait.rule)
@@ -140,18 +147,25 @@ pub fn waiting_for(host: &HostStatus) -> Option<String> {
         Standing::BackingOff(wait)
         | Standing::RobotsUnreachable(wait)
         | Standing::Excluded(wait) => {
-            let word = host.standing.word();
-            format!("{name}: {word}, {} more ({})", human::time(wait.ms), wait.rule)
+            let (word, why) = (host.standing.word(), why(&wait.rule, host));
+            format!("{name}: {word}, {} more ({why})", human::time(wait.ms))
         }
         Standing::SharesAddress { with } => format!("{name} waits for {with}, at the same address"),
         Standing::Resolving => format!("looking up {name}"),
         Standing::AwaitingRobots => format!("waiting for the robots.txt of {name}"),
-        Standing::OverBudget => format!("{name} has had its share (--per-host or --max-pages)"),
-        Standing::GivenUp { class } => format!("{name} was given up ({class})"),
+        Standing::OverBudget => format!("{name} has had its share ({})", worth::BUDGETS),
+        Standing::Held => format!("{name}: what waits is like pages that bring nothing new"),
+        Standing::GivenUp { class } => format!("{name} was given up ({})", why(&class, host)),
         Standing::Ready => format!("{name} is next"),
         Standing::Fetching { url } => format!("fetching {url}"),
         Standing::Idle => return None,
     })
+}
+
+/// What set a time, or an end, and what went wrong before.
+fn why(rule: &dyn std::fmt::Display, host: &HostStatus) -> String {
+    let trouble = host.trouble.as_ref().map(|words| format!(": {words}"));
+    format!("{rule}{}", trouble.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -181,8 +195,15 @@ mod tests {
             failures: 0,
             address: None,
             alias: None,
-            standing: Standing::Waiting(wait),
+            trouble: None,
+            budget: None,
+            patterns: Vec::new(),
+            standing: Standing::Waiting(wait.clone()),
         };
         assert_eq!(waiting_for(&host).unwrap(), "waiting for h: 0.8 s more (the delay)");
+        let trouble = Some("the certificate has expired".to_owned());
+        let failed = HostStatus { trouble, standing: Standing::BackingOff(wait), ..host };
+        let expected = "h: backing off, 0.8 s more (the delay: the certificate has expired)";
+        assert_eq!(waiting_for(&failed).unwrap(), expected);
     }
 }

@@ -13,6 +13,7 @@ use larm_crawl::{Handle, Summary};
 use crate::config::Config;
 use crate::exit::{Exit, shell_word, shown};
 use crate::human::{self, Paint};
+use crate::worth;
 
 /// Seeds that are looked at for hints.
 const SEEDS_LOOKED_AT: usize = 100;
@@ -20,15 +21,22 @@ const SEEDS_LOOKED_AT: usize = 100;
 const HINTS_MAX: usize = 5;
 /// Reasons that are named.
 const REASONS_MAX: usize = 6;
+/// Mirrors that are named.
+const MIRRORS_SHOWN: usize = 3;
 
 /// How a finished run ends the program.
 pub fn exit_of(summary: &Summary) -> Exit {
     match summary.state {
         State::Limit => Exit::Limit,
-        State::Stopped | State::Interrupted | State::Running => Exit::Interrupted,
-        State::Finished if summary.fetched + summary.redirects == 0 => Exit::NothingFetched,
-        State::Finished => Exit::Done,
+        State::Stopped | State::Running => Exit::Interrupted,
+        State::Finished if has_something(summary) => Exit::Done,
+        State::Finished => Exit::NothingFetched,
     }
+}
+
+/// Whether anything was had. Pages that say that there is nothing, or nothing for us, are not something.
+fn has_something(summary: &Summary) -> bool {
+    summary.statuses.keys().any(|status| status.starts_with('2'))
 }
 
 /// The text of the summary.
@@ -60,8 +68,10 @@ impl Report<'_> {
         let counted = self.handle.status(0).frontier.totals.answered;
         let sitemaps = (summary.fetched + summary.redirects).saturating_sub(counted);
         self.row(out, "pages", &pages(summary, sitemaps))?;
+        self.row(out, "mirrors", &mirrors(summary))?;
         self.row(out, "statuses", &listed(&summary.statuses))?;
         self.row(out, "skipped", &self.skipped())?;
+        self.row(out, "waiting", &self.waiting())?;
         self.row(out, "failed", &listed(&summary.failed))?;
         for class in
             FailureClass::ALL.iter().filter(|class| summary.failed.contains_key(class.word()))
@@ -117,16 +127,24 @@ impl Report<'_> {
             if parts.is_empty() { None } else { Some(format!("links: {}", parts.join(", "))) };
         let denied = human::counted(summary.denied, "URL", "URLs") + " by robots.txt";
         let denied = (summary.denied > 0).then_some(denied);
-        let reserved = human::counted(summary.reserved, "answer", "answers") + " by their owners";
+        let reserved = human::counted(summary.reserved, "URL", "URLs") + " by their owners";
         let reserved = (summary.reserved > 0).then_some(reserved);
         denied.into_iter().chain(reserved).chain(links).collect::<Vec<_>>().join("; ")
+    }
+
+    /// What waits although the crawl is at its end.
+    fn waiting(&self) -> String {
+        match self.summary.state {
+            State::Finished => worth::beyond_budget(self.summary.queued, self.summary.held),
+            _ => String::new(),
+        }
     }
 
     /// Hosts, or files alone: their lanes are no hosts to anybody but the frontier.
     fn whence(&self) -> String {
         match self.config.seeds.all().all(CrawlUrl::is_file) {
             true => "files of this machine".to_owned(),
-            false => human::counted(self.summary.hosts, "host", "hosts"),
+            false => hosts(self.summary),
         }
     }
 
@@ -161,9 +179,12 @@ impl Report<'_> {
     /// Hosts that were given up, as far as they are still in memory.
     fn unreachable(&self) -> Vec<String> {
         use larm_crawl::frontier::Standing;
-        let hosts = self.handle.status(SEEDS_LOOKED_AT).frontier.hosts;
+        let hosts = self.handle.hosts(SEEDS_LOOKED_AT).hosts;
         let given_up = hosts.into_iter().filter_map(|host| match host.standing {
-            Standing::GivenUp { class } => Some(format!("unreachable: {} ({class})", host.host)),
+            Standing::GivenUp { class } => {
+                let why = host.trouble.unwrap_or_else(|| class.to_string());
+                Some(format!("unreachable: {} ({why})", host.host))
+            }
             _ => None,
         });
         given_up.take(HINTS_MAX).collect()
@@ -202,7 +223,9 @@ impl Report<'_> {
             Outcome::Denied { rule } => Some(format!("{seed} is closed by robots.txt: {rule}")),
             Outcome::Failed { detail, .. } => Some(format!("{seed}: {detail}")),
             Outcome::HostUnreachable { class } => {
-                Some(format!("{seed}: the host could not be reached ({class})"))
+                // The first note says what went wrong last.
+                let why = page.notes.first().cloned().unwrap_or_else(|| class.to_string());
+                Some(format!("{seed}: the host could not be reached ({why})"))
             }
             // It was read for its links, as was to be expected.
             Outcome::Rejected { filter, .. } if filter == "types" && self.summary.fetched > 0 => {
@@ -239,9 +262,18 @@ impl Report<'_> {
             }
             _ => writeln!(
                 out,
-                "  next: larm status {dir} · larm why {dir} {url} · larm cat {dir} {url}"
+                "  next: larm search {dir} WORDS · larm why {dir} {url} · larm cat {dir} {url}"
             ),
         }
+    }
+}
+
+/// The hosts that answered, of all that were met.
+pub fn hosts(summary: &Summary) -> String {
+    let all = human::counted(summary.hosts, "host", "hosts");
+    match summary.hosts_answered {
+        answered if answered == summary.hosts => all,
+        answered => format!("{} of {all}", human::count(answered)),
     }
 }
 
@@ -252,13 +284,24 @@ fn pages(summary: &Summary, sitemaps: u64) -> String {
         (sitemaps, "sitemap", "sitemaps"),
         (summary.redirects, "redirect", "redirects"),
         (summary.duplicates, "copy of another page", "copies of other pages"),
+        (summary.near_duplicates, "near-duplicate", "near-duplicates"),
         (summary.soft_404, "soft 404", "soft 404s"),
+        (summary.spam, "spam page", "spam pages"),
         (summary.probes, "probe", "probes"),
     ];
     for (count, one, many) in more.into_iter().filter(|(count, ..)| *count > 0) {
         let _ = write!(text, ", {}", human::counted(count, one, many));
     }
     text
+}
+
+/// Which hosts are mirrors of which, the first few.
+fn mirrors(summary: &Summary) -> String {
+    let shown = summary.mirrors.iter().take(MIRRORS_SHOWN);
+    let mut parts: Vec<String> = shown.map(|(from, of)| format!("{from} of {of}")).collect();
+    let more = summary.mirrors.len().saturating_sub(MIRRORS_SHOWN);
+    parts.extend((more > 0).then(|| format!("{more} more")));
+    parts.join(", ")
 }
 
 /// `200 × 75, 404 × 3`, the most frequent first.
@@ -284,7 +327,7 @@ pub fn hint(class: FailureClass) -> &'static str {
         FailureClass::Proxy => "the proxy cannot be used; see --proxy and HTTPS_PROXY",
         FailureClass::Login => "the login failed; `larm why` says at what; see [[login]]",
         FailureClass::Tls => {
-            "no trust; --ca-file for an authority of yours, --insecure for a test machine"
+            "no safe connection: expired, for another name, not trusted or not spoken; `larm why` says which"
         }
         FailureClass::FirstByteTimeout => "the server took the request and did not answer in time",
         FailureClass::Reset => "the server closed the connection before it answered",
@@ -318,16 +361,35 @@ pub fn hint(class: FailureClass) -> &'static str {
 mod tests {
     use super::*;
 
-    fn summary(state: State, fetched: u64) -> Summary {
-        Summary { state, fetched, ..Summary::default() }
+    fn summary(state: State, statuses: &[u16]) -> Summary {
+        let statuses = statuses.iter().map(|status| (status.to_string(), 1)).collect();
+        Summary { state, statuses, ..Summary::default() }
     }
 
     #[test]
     fn a_crawl_exits_as_it_ended() {
-        assert_eq!(exit_of(&summary(State::Finished, 3)), Exit::Done);
-        assert_eq!(exit_of(&summary(State::Finished, 0)), Exit::NothingFetched);
-        assert_eq!(exit_of(&summary(State::Limit, 3)), Exit::Limit);
-        assert_eq!(exit_of(&summary(State::Stopped, 3)), Exit::Interrupted);
+        #[rustfmt::skip]
+        let rows: [(State, &[u16], Exit); 8] = [
+            (State::Finished, &[200, 404], Exit::Done),
+            (State::Finished, &[301, 206], Exit::Done),
+            (State::Finished, &[], Exit::NothingFetched),
+            (State::Finished, &[404], Exit::NothingFetched),
+            (State::Finished, &[401, 403, 407], Exit::NothingFetched),
+            (State::Finished, &[302], Exit::NothingFetched),
+            (State::Limit, &[404], Exit::Limit),
+            (State::Stopped, &[404], Exit::Interrupted),
+        ];
+        for (state, statuses, expected) in rows {
+            assert_eq!(exit_of(&summary(state, statuses)), expected, "{state:?} {statuses:?}");
+        }
+    }
+
+    #[test]
+    fn hosts_that_only_refused_are_not_among_those_that_gave_something() {
+        let of = |hosts, hosts_answered| Summary { hosts, hosts_answered, ..Summary::default() };
+        assert_eq!(hosts(&of(1, 1)), "1 host");
+        assert_eq!(hosts(&of(1_005, 3)), "3 of 1,005 hosts");
+        assert_eq!(hosts(&of(2, 0)), "0 of 2 hosts");
     }
 
     #[test]

@@ -141,19 +141,18 @@ fn limits(out: &mut String) -> Result<()> {
         out,
         "## Limits\n\nEvery maximum has a default and a ceiling. 0 is refused, and nothing is \
          unlimited. Set them under `[limits]` or with `--limit NAME=VALUE`.\n\n\
-         | limit | default | ceiling | what it bounds | when reached | counter |\n\
-         |---|---:|---:|---|---|---|"
+         | limit | default | ceiling | what it bounds | when reached |\n\
+         |---|---:|---:|---|---|"
     )?;
     for info in Limits::TABLE {
         writeln!(
             out,
-            "| `{}` | {} | {} | {} | {} | `{}` |",
+            "| `{}` | {} | {} | {} | {} |",
             info.name,
             human::count(info.default),
             human::count(info.ceiling),
             cell(info.about.trim()),
-            cell(info.when_reached),
-            info.counter
+            cell(info.when_reached)
         )?;
     }
     out.push('\n');

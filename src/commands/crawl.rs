@@ -49,7 +49,8 @@ pub fn crawl(args: CrawlArgs) -> Result<Exit> {
 pub fn resume(args: ResumeArgs) -> Result<Exit> {
     directory::identify(&args.dir)?;
     if directory::in_use(&args.dir) {
-        return super::steer::wake(&args.dir);
+        refuse_what_must_wait(&args)?;
+        return super::steer::wake(&args.dir, &told(&args.settings));
     }
     let console = Console::new(&args.run);
     let saved =
@@ -64,13 +65,36 @@ pub fn resume(args: ResumeArgs) -> Result<Exit> {
     launch(Launch { config, dir: args.dir, told, run: args.run, console })
 }
 
+/// A crawl that runs takes a few changes. Others are not dropped without a word.
+fn refuse_what_must_wait(args: &ResumeArgs) -> Result<()> {
+    let taken = Settings {
+        delay: None,
+        rate: None,
+        max_pages: None,
+        concurrency: None,
+        ..args.settings.clone()
+    };
+    if taken == Settings::default() {
+        return Ok(());
+    }
+    let dir = shown(&args.dir);
+    Err(usage(format!(
+        "{dir} is running, and of the flags it takes only delay, rate, max-pages and concurrency now. For \
+         the others: larm stop {dir}, then the same command again"
+    )))
+}
+
 /// What this very command says of settings that `larm set` can change, too: the latest word counts.
 fn told(flags: &Settings) -> Vec<Change> {
     let delay = flags.delay.map(|time| Change::Delay(time.0));
     let rate = flags.rate.map(|rate| Change::Rate(Some(rate.0)));
     let max_pages = flags.max_pages.map(Change::MaxPages);
     let concurrency = flags.concurrency.map(|number| Change::Concurrency(number.0));
-    [delay, rate, max_pages, concurrency].into_iter().flatten().collect()
+    let host = flags.host_budget.map(|pages| Change::HostBudget(pages.0));
+    let site = flags.site_budget.map(|pages| Change::SiteBudget(pages.0));
+    let pattern = flags.pattern_budget.map(|pages| Change::PatternBudget(pages.0));
+    let all = [delay, rate, max_pages, concurrency, host, site, pattern];
+    all.into_iter().flatten().collect()
 }
 
 /// A crawl that is ready to go.

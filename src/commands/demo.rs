@@ -73,6 +73,7 @@ fn print_next(dir: &Path, keep: bool) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\nNow look around:")?;
     writeln!(out, "  larm status {words}")?;
+    writeln!(out, "  larm search {words} WORDS")?;
     if let Some(page) = &found.page {
         writeln!(out, "  larm cat {words} {} --text", shell_word(page))?;
     }

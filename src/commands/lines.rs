@@ -1,7 +1,8 @@
-//! One line per URL while the crawl runs: JSON for programs (`--jsonl`), words for people (`-v`).
+//! What the program adds to a crawl: the search index, and one line per URL while it runs, JSON for
+//! programs (`--jsonl`) and words for people (`-v`).
 //!
-//! A copy, not a record: lines go out when a URL is settled, and after a crash some may come again. The
-//! record is `logs/crawl.jsonl`.
+//! The lines are a copy, not a record: they go out when a URL is settled, and after a crash some may come
+//! again. The record is `logs/crawl.jsonl`.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use larm_crawl::store::{CallSink, CrawlLogSink, Kept, StorePlan};
 use larm_crawl::{Crawl, Plan, Sink, Visit};
+use larm_search::SearchSink;
 
 use crate::cli::RunArgs;
 use crate::config::Config;
@@ -26,6 +28,9 @@ pub fn add_sinks(
     run: &RunArgs,
     console: &Console,
 ) -> Result<Crawl> {
+    if config.settings.no_index != Some(true) {
+        crawl = crawl.sink(SearchSink::new(&plan.dir, &plan.limits));
+    }
     if let Some(path) = &config.settings.jsonl {
         crawl = crawl.sink(for_programs(path, plan)?);
     }

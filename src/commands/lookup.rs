@@ -1,6 +1,7 @@
 //! Finds a URL in a crawl directory: by asking the crawl if it runs, else in the frontier's files.
 
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -11,33 +12,87 @@ use larm_crawl::clock::Clock;
 use larm_crawl::control::{Request, ask};
 use larm_crawl::directory::{self, Directory};
 use larm_crawl::explain::{Explanation, Stand, explain};
-use larm_crawl::frontier::{DiskFrontier, Frontier, HostList, RobotsRules};
+use larm_crawl::frontier::{Budgets, DiskFrontier, Frontier, HostList, RobotsRules};
+use larm_crawl::reasons::Reasons;
 use larm_crawl::rules::SharedRules;
 use larm_crawl::{Plan, frontier::PageRow};
+use tempfile::TempDir;
 
 use crate::config::{plan, save, secret};
 use crate::exit::usage;
 
 /// A crawl that can be asked about URLs.
 pub struct Lookup {
-    dir: std::path::PathBuf,
+    dir: PathBuf,
     plan: Plan,
     still: Option<Still>,
 }
 
-/// A crawl that does not run: its files, held under its lock.
+/// A crawl that does not run: its files, held under its lock, or a copy of them.
 struct Still {
     frontier: DiskFrontier,
     rules: SharedRules,
+    reasons: Reasons,
     clock: Clock,
-    _lock: Directory,
+    _held: Held,
+}
+
+/// What lets the state be opened: opening it may write, since it may have to be recovered.
+enum Held {
+    /// Nobody else can.
+    Lock(Directory),
+    /// It is ours alone. For directories that cannot be written, such as those of somebody else.
+    Copy(TempDir),
+}
+
+impl Held {
+    fn open(dir: &Path) -> Result<Self> {
+        match Directory::open(dir) {
+            Ok(lock) => Ok(Self::Lock(lock)),
+            Err(error) if error.is_read_only() => Self::copy(dir),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn copy(dir: &Path) -> Result<Self> {
+        let copy = tempfile::tempdir().context("no place for a copy of the crawl's state")?;
+        let state = dir.join("state");
+        copy_tree(&state, copy.path())
+            .with_context(|| format!("{} cannot be copied, to look at it", state.display()))?;
+        Ok(Self::Copy(copy))
+    }
+
+    fn state(&self) -> PathBuf {
+        match self {
+            Self::Lock(lock) => lock.state(),
+            Self::Copy(copy) => copy.path().to_owned(),
+        }
+    }
+}
+
+/// Files that are nobody's but their owner's, and of no use here.
+const NOT_COPIED: [&str; 3] = ["cookies.txt", "control.json", "troubles.tsv"];
+
+fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let (name, target) = (entry.file_name(), to.join(entry.file_name()));
+        if entry.file_type()?.is_dir() {
+            std::fs::create_dir(&target)?;
+            copy_tree(&entry.path(), &target)?;
+        } else if !NOT_COPIED.iter().any(|kept| name == *kept) {
+            // Its bytes, not its permissions: the copy is to be written.
+            std::io::copy(&mut File::open(entry.path())?, &mut File::create(&target)?)?;
+        }
+    }
+    Ok(())
 }
 
 impl Lookup {
     /// Opens the crawl in `dir`.
     pub fn open(dir: &Path) -> Result<Self> {
         directory::identify(dir)?;
-        let mut config = save::read(dir)?
+        let mut config = save::read_public(dir)?
             .with_context(|| format!("{}: there is no larm.toml in it", dir.display()))?;
         secret::forget(&mut config.settings);
         let plan = plan::build(&config, dir.to_owned())?;
@@ -77,7 +132,9 @@ impl Lookup {
     fn explain(&self, url: &CrawlUrl) -> Result<Explanation> {
         match &self.still {
             Some(still) => {
-                Ok(explain(&still.frontier, &still.rules.read(), url, still.clock.now())?)
+                let now = still.clock.now();
+                let found = explain(&still.frontier, &still.rules.read(), url, now)?;
+                Ok(found.with_words(&still.reasons))
             }
             None => self.ask(url),
         }
@@ -93,7 +150,8 @@ impl Lookup {
     /// All hosts of a crawl that does not run, and what they would do if it went on.
     pub fn hosts(&self, hosts_max: usize) -> Result<HostList> {
         let still = self.still.as_ref().context("the crawl has just started; try again")?;
-        Ok(still.frontier.all_hosts(still.clock.now(), hosts_max)?)
+        let hosts = still.frontier.all_hosts(still.clock.now(), hosts_max)?;
+        Ok(still.reasons.tell_all(hosts))
     }
 
     /// What the robots.txt of the URL's origin says about it, where that is known.
@@ -119,18 +177,26 @@ impl Lookup {
 
 impl Still {
     fn open(dir: &Path, plan: &Plan) -> Result<Self> {
-        let lock = Directory::open(dir)?;
+        let held = Held::open(dir)?;
         let clock = Clock::start();
         let limits = Arc::new(plan.limits.clone());
-        let opened = DiskFrontier::open(&lock.state(), &limits, plan.pace, clock.now())?;
+        let opened = DiskFrontier::open(&held.state(), &limits, plan.pace, clock.now())?;
         let rules = SharedRules::new(plan, Vec::new())?;
-        apply_settings(&rules, &opened.settings)?;
-        Ok(Self { frontier: opened.frontier, rules, clock, _lock: lock })
+        let mut budgets = plan.budgets;
+        apply_settings(&rules, &mut budgets, &opened.settings)?;
+        let mut frontier = opened.frontier;
+        frontier.set_budgets(budgets)?;
+        let reasons = Reasons::open(&dir.join("state"), limits.host_reasons_max);
+        Ok(Self { frontier, rules, reasons, clock, _held: held })
     }
 }
 
-/// Rules that were changed while the crawl ran hold for questions, too.
-fn apply_settings(rules: &SharedRules, settings: &[(String, String)]) -> Result<()> {
+/// Rules and budgets that were changed while the crawl ran hold for questions, too.
+fn apply_settings(
+    rules: &SharedRules,
+    budgets: &mut Budgets,
+    settings: &[(String, String)],
+) -> Result<()> {
     use larm_crawl::change::Change;
     for (key, value) in settings {
         match Change::from_log(key, value) {
@@ -141,13 +207,15 @@ fn apply_settings(rules: &SharedRules, settings: &[(String, String)]) -> Result<
                     rules.adopt_seed(&url);
                 }
             }
-            _ => {}
+            Ok(change) => change.set_budget(budgets),
+            Err(_) => {}
         }
     }
     Ok(())
 }
 
 fn parse(text: &str, rules: &UrlRules) -> Result<CrawlUrl> {
-    seed(text, rules)
-        .map_err(|error| usage(format!("`{text}` is no URL that larm could fetch: {error}")))
+    seed(text, rules).map_err(|error| {
+        usage(format!("`{}` is no URL that larm could fetch: {error}", secret::told(text)))
+    })
 }

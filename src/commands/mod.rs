@@ -15,6 +15,7 @@ mod links;
 mod lookup;
 mod manual;
 mod rebuild;
+mod search;
 mod status;
 mod steer;
 mod why;
@@ -41,6 +42,7 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Links(args) => links::links(&args),
         Command::Graph(args) => graph::graph(&args),
         Command::Rebuild(args) => rebuild::rebuild(&args),
+        Command::Search(args) => search::search(&args),
         Command::Inspect(what) => inspect::inspect(what),
         Command::Key(what) => key::key(&what),
         Command::Demo(args) => demo::demo(&args),

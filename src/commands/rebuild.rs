@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use larm_crawl::directory;
 use larm_crawl::rebuild::{Rebuild, Rebuilt, is_archive, list};
+use larm_graph::StoredGraph;
+use larm_search::SearchSink;
 
 use crate::cli::RebuildArgs;
 use crate::config::{Config, Settings, plan, save, secret};
@@ -23,8 +25,14 @@ pub fn rebuild(args: &RebuildArgs) -> Result<Exit> {
     let mut config = config_of(&args.dir)?;
     secret::forget(&mut config.settings);
     let plan = plan::build(&config, args.dir.clone())?;
-    let rebuild = Rebuild::new(plan).from_archive_alone(args.state);
+    let limits = plan.limits.clone();
+    let mut rebuild = Rebuild::new(plan).from_archive_alone(args.state);
+    if config.settings.no_index != Some(true) {
+        let index = SearchSink::new(&rebuild.stage(), &limits).rebuilding();
+        rebuild = rebuild.sink(Box::new(index));
+    }
     let rebuilt = super::block_on(async { Ok(rebuild.run().await?) })?;
+    StoredGraph::open_fresh(&args.dir, &limits, &mut |_| {})?;
     if args.json {
         super::print(&serde_json::to_string_pretty(&rebuilt)?)?;
     } else {

@@ -22,6 +22,7 @@ use crate::cli::StatusArgs;
 use crate::exit::{Exit, shown};
 use crate::human;
 use crate::progress::{offline, waiting_for};
+use crate::summary;
 
 /// Hosts that are asked for.
 const HOSTS_MAX: usize = 20;
@@ -70,6 +71,7 @@ struct Own {
     at: Millis,
     phase: Phase,
     offline_since: Option<Millis>,
+    offline_reason: Option<String>,
     in_flight: u64,
     places: u64,
     places_reason: String,
@@ -86,6 +88,7 @@ fn read_status(answer: &Value) -> Result<Status> {
         at: own.at,
         phase: own.phase,
         offline_since: own.offline_since,
+        offline_reason: own.offline_reason,
         in_flight: own.in_flight,
         places: own.places,
         places_reason: own.places_reason,
@@ -108,7 +111,7 @@ fn word(live: Option<&Status>, kept: Option<&Summary>, busy: bool) -> &'static s
         (None, Some(State::Finished)) => "finished",
         (None, Some(State::Stopped)) => "stopped",
         (None, Some(State::Limit)) => "limit",
-        (None, Some(State::Running | State::Interrupted) | None) => "interrupted",
+        (None, Some(State::Running) | None) => "interrupted",
     }
 }
 
@@ -129,7 +132,7 @@ fn in_words(dir: &Path, word: &str, live: Option<&Status>, kept: Option<&Summary
     // Writing to a text cannot fail.
     let _ = match (live, kept) {
         (Some(live), _) => write_live(&mut out, live),
-        (None, Some(kept)) => write_kept(&mut out, kept),
+        (None, Some(kept)) => write_kept(&mut out, dir, kept),
         (None, None) => Ok(()),
     };
     out
@@ -140,10 +143,10 @@ fn write_live(out: &mut String, status: &Status) -> std::fmt::Result {
     let totals = &frontier.totals;
     writeln!(
         out,
-        "  {} done, {} waiting on {}, {} of {} places in use ({})",
+        "  {} done, {} waiting{}, {} of {} places in use ({})",
         human::count(totals.settled()),
         human::count(frontier.waiting),
-        human::counted(frontier.hosts_waiting, "host", "hosts"),
+        on_hosts(frontier.hosts_waiting),
         status.in_flight,
         human::count(status.places),
         status.places_reason
@@ -166,7 +169,22 @@ fn write_live(out: &mut String, status: &Status) -> std::fmt::Result {
     Ok(())
 }
 
-fn write_kept(out: &mut String, kept: &Summary) -> std::fmt::Result {
+/// Files wait on no host.
+fn on_hosts(hosts: u64) -> String {
+    match hosts {
+        0 => String::new(),
+        hosts => format!(" on {}", human::counted(hosts, "host", "hosts")),
+    }
+}
+
+fn from_hosts(kept: &Summary) -> String {
+    match kept.hosts {
+        0 => String::new(),
+        _ => format!(" from {}", summary::hosts(kept)),
+    }
+}
+
+fn write_kept(out: &mut String, dir: &Path, kept: &Summary) -> std::fmt::Result {
     writeln!(
         out,
         "  {}, {}, {} denied by robots.txt, {} failed, {} waiting",
@@ -176,11 +194,19 @@ fn write_kept(out: &mut String, kept: &Summary) -> std::fmt::Result {
         human::count(kept.failed.values().sum()),
         human::count(kept.queued)
     )?;
+    if kept.held > 0 {
+        let held = human::counted(kept.held, "of those is", "of those are");
+        writeln!(
+            out,
+            "  {held} like pages that brought nothing new (larm status {} --hosts)",
+            shown(dir)
+        )?;
+    }
     writeln!(
         out,
-        "  {} from {} in {}; archive: {} in {}",
+        "  {}{} in {}; archive: {} in {}",
         human::bytes(kept.bytes),
-        human::counted(kept.hosts, "host", "hosts"),
+        from_hosts(kept),
         human::time(kept.active_ms),
         human::bytes(kept.warc_bytes),
         human::counted(kept.warc_files, "file", "files")
@@ -205,7 +231,10 @@ mod tests {
             failures: 0,
             address: None,
             alias: None,
+            trouble: None,
             standing,
+            budget: None,
+            patterns: Vec::new(),
         };
         let frontier =
             FrontierStatus { totals, waiting: 3, leased: 1, hosts_waiting: 1, hosts: vec![host] };
@@ -213,6 +242,7 @@ mod tests {
             at: Millis(1),
             phase: Phase::Running,
             offline_since: None,
+            offline_reason: None,
             in_flight: 1,
             places: 8,
             places_reason: "set".to_owned(),

@@ -17,8 +17,11 @@ pub fn pause(dir: &Path) -> Result<Exit> {
     say(&format!("paused; go on with: larm resume {}", shown(dir)))
 }
 
-/// Goes on after a pause.
-pub fn wake(dir: &Path) -> Result<Exit> {
+/// Goes on after a pause, with these changes.
+pub fn wake(dir: &Path, changes: &[Change]) -> Result<Exit> {
+    for change in changes {
+        change_one(dir, &change.log_key(), &change.log_value())?;
+    }
     request(dir, Request::Resume)?;
     say("this crawl runs already; if it was paused, it goes on now")
 }
@@ -33,10 +36,14 @@ pub fn stop(dir: &Path) -> Result<Exit> {
 pub fn set(args: &SetArgs) -> Result<Exit> {
     let pairs = args.changes.iter().map(|text| pair(text)).collect::<Result<Vec<_>>>()?;
     for (key, value) in pairs {
-        request(&args.dir, Request::Set { key: key.to_owned(), value: value.to_owned() })?;
-        say(&format!("{key} is {value} from now on"))?;
+        change_one(&args.dir, key, value)?;
     }
     Ok(Exit::Done)
+}
+
+fn change_one(dir: &Path, key: &str, value: &str) -> Result<Exit> {
+    request(dir, Request::Set { key: key.to_owned(), value: value.to_owned() })?;
+    say(&format!("{key} is {value} from now on"))
 }
 
 fn pair(text: &str) -> Result<(&str, &str)> {

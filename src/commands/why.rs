@@ -1,11 +1,13 @@
 //! `larm why`: was a URL fetched; if not, which rule said no, and who links to it.
 
 use std::fmt::Write as _;
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use anyhow::Result;
 use larm_core::Outcome;
+use larm_core::parse::Note;
 use larm_crawl::explain::{Explanation, Stand};
 use larm_crawl::frontier::PageRow;
 use larm_graph::query::{InLink, in_links};
@@ -15,13 +17,42 @@ use super::links::in_json;
 use super::lookup::Lookup;
 use crate::cli::WhyArgs;
 use crate::exit::{Exit, shell_word, shown};
-use crate::human;
 use crate::progress::waiting_for;
+use crate::{human, worth};
 
 /// Links that are looked for.
 const LINKS_MAX: usize = 20;
 /// Links that are shown to people.
 const LINKS_SHOWN: usize = 5;
+
+/// What is known of the links to a URL.
+#[derive(Debug, Default)]
+struct Linked {
+    /// The first of them.
+    links: Vec<InLink>,
+    /// Pages with more links than were kept. Looked for only where no link was found.
+    cut_pages: u64,
+}
+
+impl Linked {
+    fn find(dir: &Path, url: &str) -> Result<Self> {
+        let (links, _) = in_links(dir, url, LINKS_MAX)?;
+        let cut_pages = if links.is_empty() { cut_pages(dir) } else { 0 };
+        Ok(Self { links, cut_pages })
+    }
+
+    /// That nobody links to it, as far as that is known.
+    fn nobody(&self) -> String {
+        let cut = human::counted(self.cut_pages, "page has", "pages have");
+        match self.cut_pages {
+            0 => "no page that was fetched links to it".to_owned(),
+            _ => format!(
+                "no link to it was kept, but {cut} more links than the limit `page_links_max` or \
+                 `sitemap_urls_max`"
+            ),
+        }
+    }
+}
 
 /// Prints the answer.
 pub fn why(args: &WhyArgs) -> Result<Exit> {
@@ -29,20 +60,22 @@ pub fn why(args: &WhyArgs) -> Result<Exit> {
     let found = lookup.find(&args.url)?;
     let robots = lookup.robots(&found.url);
     drop(lookup);
-    let (links, _) = in_links(&args.dir, &found.url, LINKS_MAX)?;
+    let linked = Linked::find(&args.dir, &found.url)?;
     let text = if args.json {
         let whole = json!({
-            "url": found.url, "stand": found.stand, "robots": robots, "linked_from": links.iter().map(in_json).collect::<Vec<_>>(),
+            "url": found.url, "stand": found.stand, "alias": found.alias, "robots": robots,
+            "linked_from": linked.links.iter().map(in_json).collect::<Vec<_>>(),
+            "pages_cut": linked.cut_pages,
         });
         serde_json::to_string_pretty(&whole)?
     } else {
-        in_words(&args.dir, &found, robots.as_deref(), &links)
+        in_words(&args.dir, &found, robots.as_deref(), &linked)
     };
     writeln!(std::io::stdout(), "{}", text.trim_end())?;
     Ok(Exit::Done)
 }
 
-fn in_words(dir: &Path, found: &Explanation, robots: Option<&str>, links: &[InLink]) -> String {
+fn in_words(dir: &Path, found: &Explanation, robots: Option<&str>, linked: &Linked) -> String {
     let mut out = format!("{}\n", found.url);
     let mut line = |text: String| {
         // Writing to a text cannot fail.
@@ -50,19 +83,26 @@ fn in_words(dir: &Path, found: &Explanation, robots: Option<&str>, links: &[InLi
     };
     match &found.stand {
         Stand::Settled { page } => settled(dir, page).into_iter().for_each(&mut line),
-        Stand::Waiting { host } => {
+        Stand::Waiting { host, finding } => {
             line("waiting: known, in scope, and not fetched yet".to_owned());
+            let lines = finding.iter().flat_map(|finding| worth::why_waiting(finding, dir));
+            lines.for_each(&mut line);
+            let budget = host.as_ref().and_then(|host| worth::why_spent(host, dir));
+            budget.into_iter().for_each(&mut line);
             host.as_ref().and_then(waiting_for).into_iter().for_each(&mut line);
         }
         Stand::Unknown { rejected_by } => {
-            let why = unknown(rejected_by.as_deref(), links);
+            let why = unknown(rejected_by.as_deref(), linked);
             line(format!("not part of this crawl: {why}"));
         }
+    }
+    if let Some(alias) = &found.alias {
+        line(format!("its host is an alias of {alias}"));
     }
     if let Some(robots) = robots.filter(|_| !is_denied(&found.stand)) {
         line(format!("robots.txt {robots}"));
     }
-    linked_from(links).into_iter().for_each(&mut line);
+    linked_from(linked).into_iter().for_each(&mut line);
     out
 }
 
@@ -113,13 +153,13 @@ pub fn outcome_in_words(outcome: &Outcome) -> String {
 }
 
 /// The rule that said no: as the link log has it, since it may depend on where the link was found.
-fn unknown(rejected_by: Option<&str>, links: &[InLink]) -> String {
-    let logged = links.iter().map(|link| link.verdict.as_str());
+fn unknown(rejected_by: Option<&str>, linked: &Linked) -> String {
+    let logged = linked.links.iter().map(|link| link.verdict.as_str());
     let mut logged = logged.filter(|verdict| !is_accepted(verdict));
     match (logged.next(), rejected_by) {
         (Some(verdict), _) => verdict.to_owned(),
         (None, Some(rule)) => rule.to_owned(),
-        (None, None) => "no page that was fetched links to it".to_owned(),
+        (None, None) => linked.nobody(),
     }
 }
 
@@ -132,9 +172,10 @@ fn is_denied(stand: &Stand) -> bool {
     matches!(stand, Stand::Settled { page } if matches!(page.outcome, Outcome::Denied { .. }))
 }
 
-fn linked_from(links: &[InLink]) -> Vec<String> {
+fn linked_from(linked: &Linked) -> Vec<String> {
+    let links = &linked.links;
     if links.is_empty() {
-        return vec!["no page links to it, as far as pages were fetched".to_owned()];
+        return vec![linked.nobody()];
     }
     let count = match links.len() {
         LINKS_MAX => format!("{LINKS_MAX} links or more"),
@@ -150,6 +191,15 @@ fn linked_from(links: &[InLink]) -> Vec<String> {
         format!("  {} {text}{objection}", link.from)
     });
     std::iter::once(format!("{count} to it, from")).chain(shown).collect()
+}
+
+/// Pages of which the crawl log says that they have more links than were kept.
+fn cut_pages(dir: &Path) -> u64 {
+    let notes = [Note::LinksTruncated, Note::SitemapTruncated];
+    let needles = notes.map(|note| format!("\"{}\"", note.word()));
+    let Ok(file) = File::open(dir.join("logs").join("crawl.jsonl")) else { return 0 };
+    let lines = BufReader::new(file).lines().map_while(std::result::Result::ok);
+    lines.filter(|line| needles.iter().any(|needle| line.contains(needle))).count() as u64
 }
 
 #[cfg(test)]
@@ -169,10 +219,33 @@ mod tests {
     }
 
     #[test]
+    fn the_alias_of_a_host_is_told() {
+        let found = Explanation {
+            url: "https://www.h.example/".to_owned(),
+            stand: Stand::Unknown { rejected_by: None },
+            alias: Some("edge.example.net".to_owned()),
+        };
+        let text = in_words(Path::new("d"), &found, None, &Linked::default());
+        assert!(text.contains("its host is an alias of edge.example.net"), "{text}");
+    }
+
+    #[test]
     fn the_link_log_knows_best_why_a_url_is_not_there() {
         let scope = "scope: another host";
-        assert_eq!(unknown(Some("depth: too far"), &[link("ok"), link(scope)]), scope);
-        assert_eq!(unknown(Some("depth: too far"), &[]), "depth: too far");
-        assert!(unknown(None, &[]).contains("no page"));
+        let linked = Linked { links: vec![link("ok"), link(scope)], cut_pages: 0 };
+        assert_eq!(unknown(Some("depth: too far"), &linked), scope);
+        assert_eq!(unknown(Some("depth: too far"), &Linked::default()), "depth: too far");
+        assert!(unknown(None, &Linked::default()).contains("no page"));
+    }
+
+    #[test]
+    fn pages_whose_links_were_cut_are_told_where_no_link_is_known() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(temp.path().join("logs")).unwrap();
+        let log = "{\"url\":\"http://h/links-truncated\"}\n{\"notes\":[\"links-truncated\"]}\n";
+        std::fs::write(temp.path().join("logs/crawl.jsonl"), log).unwrap();
+        let linked = Linked::find(temp.path(), "http://h/x").unwrap();
+        assert_eq!(linked.cut_pages, 1);
+        assert!(linked.nobody().contains("1 page has more links than"), "{}", linked.nobody());
     }
 }

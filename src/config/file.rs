@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use clap::{Args, Command};
 use larm_core::Limits;
 
 use super::raw::Settings;
+use super::secret;
 use crate::exit::usage;
 use crate::near::nearest;
 
@@ -59,11 +61,38 @@ pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Says what is wrong, and repeats the line unless it may hold a secret.
 fn explain(text: &str, error: &toml::de::Error) -> String {
     let line = error.span().map_or(1, |span| line_at(text, span.start));
-    let message = unknown_key(error.message()).unwrap_or_else(|| error.message().to_owned());
-    let shown = text.lines().nth(line - 1).unwrap_or_default().trim();
+    let may_be_shown = is_harmless(text, line);
+    let message = unknown_key(error.message()).unwrap_or_else(|| match may_be_shown {
+        true => error.message().to_owned(),
+        false => without_values(error.message()),
+    });
+    let shown = text.lines().nth(line - 1).filter(|_| may_be_shown);
+    let shown = shown.map_or("(the line is not shown: it may hold a secret)", str::trim);
     format!("line {line}: {message}\n    {shown}")
+}
+
+/// Whether a line is known to hold no secret: it sets a key that never does.
+fn is_harmless(text: &str, line: usize) -> bool {
+    let before = || text.lines().take(line);
+    let section = before().filter(|line| line.trim_start().starts_with('[')).last();
+    let key = before().last().and_then(|line| line.split_once('=')).map(|(key, _)| key.trim());
+    let known = |key: &str| {
+        let flags = Settings::augment_args(Command::new("crawl"));
+        flags.get_arguments().any(|flag| flag.get_long() == Some(key))
+            || Limits::default().get(key).is_some()
+    };
+    let is_in = |name: &str| section.is_some_and(|section| section.contains(name));
+    let may_be_told = |key: &str| known(key) && !secret::KEYS.contains(&key);
+    is_in("[[filters]]") || (!is_in("login") && key.is_some_and(may_be_told))
+}
+
+/// A message of the parser without what stands in quotes: that is what it found.
+fn without_values(message: &str) -> String {
+    let parts = message.split(['`', '"']).enumerate();
+    parts.map(|(index, part)| if index % 2 == 0 { part } else { "…" }).collect()
 }
 
 /// serde says "unknown field `x`, expected one of `a`, `b`, …": too long for a person.

@@ -4,17 +4,20 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use larm_core::Limits;
+use larm_core::scope::ScopeMode;
 use larm_core::url::{CrawlUrl, UrlRules};
 use larm_core::workbench::Pace;
 use larm_crawl::fetch::{FetchPlan, HostAccess, SignPlan};
 use larm_crawl::frontier::Budgets;
 use larm_crawl::login::LoginPlan;
+use larm_crawl::plan::{CUT_AT, HOST_BASE, SITE_BASE};
 use larm_crawl::{Keep, Plan, Selection, SignalPlan};
 
 use super::Config;
 use super::proxies::proxies;
-use super::raw::{HostSettings, Settings, Warc};
-use super::secret::{credentials, reveal, reveal_all};
+use super::raw::{Duplicates, HostSettings, Settings, Warc};
+use super::secret::{credentials, reveal, reveal_all, told};
+use super::value::Allowance;
 use crate::agent::product_token;
 use crate::exit::usage;
 use crate::pdf;
@@ -50,6 +53,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
             respect: settings.respect_signals.iter().copied().collect(),
             tdmrep: settings.tdmrep == Some(true),
         },
+        duplicates: duplicates(settings),
         probe: settings.no_probe != Some(true),
         usual_sitemap: settings.no_sitemap != Some(true),
         pdf: pdf::program().filter(|_| settings.no_pdf != Some(true)),
@@ -69,6 +73,14 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         cookie_jar: settings.cookie_jar.clone(),
         limits,
     })
+}
+
+fn duplicates(settings: &Settings) -> larm_crawl::Duplicates {
+    match settings.duplicates {
+        Some(Duplicates::Off) => larm_crawl::Duplicates::Off,
+        Some(Duplicates::Mark) => larm_crawl::Duplicates::Mark,
+        Some(Duplicates::Stop) | None => larm_crawl::Duplicates::Stop,
+    }
 }
 
 /// The limits in force.
@@ -208,7 +220,25 @@ fn budgets(config: &Config) -> Result<Budgets> {
             )));
         }
     }
-    Ok(Budgets { pages_max: settings.max_pages, host_pages_max: settings.per_host })
+    let (host_base, site_base, cut_at) = worth(settings);
+    let (pages_max, host_pages_max) = (settings.max_pages, settings.per_host);
+    Ok(Budgets { pages_max, host_pages_max, host_base, site_base, cut_at })
+}
+
+/// Budgets that grow with what pages are worth. Whoever names the sites to be crawled wants all of them;
+/// who goes anywhere meets those that have nothing to say.
+fn worth(settings: &Settings) -> (Option<u64>, Option<u64>, Option<u32>) {
+    let anywhere = settings.scope == Some(ScopeMode::Any);
+    let or_default = |set: Option<Allowance>, default| match set {
+        Some(allowance) => allowance.0,
+        None => default,
+    };
+    let cut_at = or_default(settings.pattern_budget, Some(u64::from(CUT_AT)));
+    (
+        or_default(settings.host_budget, anywhere.then_some(HOST_BASE)),
+        or_default(settings.site_budget, anywhere.then_some(SITE_BASE)),
+        cut_at.map(|pages| u32::try_from(pages).unwrap_or(u32::MAX)),
+    )
 }
 
 fn concurrency(settings: &Settings, limits: &Limits) -> Result<Option<u64>> {
@@ -277,7 +307,7 @@ fn logins(settings: &Settings, config: &Config) -> Result<Vec<LoginPlan>> {
         .iter()
         .map(|login| {
             let url = larm_core::url::seed(&login.url, &rules)
-                .map_err(|error| usage(format!("[[login]] `{}`: {error}", login.url)))?;
+                .map_err(|error| usage(format!("[[login]] `{}`: {error}", told(&login.url))))?;
             if !config.seeds.all().any(|seed| seed.host() == url.host()) {
                 let host = url.host();
                 return Err(usage(format!(
@@ -296,13 +326,16 @@ fn logins(settings: &Settings, config: &Config) -> Result<Vec<LoginPlan>> {
 }
 
 fn headers(texts: &[String]) -> Result<Vec<(String, String)>> {
-    texts.iter().map(|text| header(text)).collect()
+    (1..).zip(texts).map(|(number, text)| header(number, text)).collect()
 }
 
-fn header(text: &str) -> Result<(String, String)> {
+/// What cannot be taken apart may be a token alone: it is told by its number.
+fn header(number: usize, text: &str) -> Result<(String, String)> {
     let parts = text.split_once(':').map(|(name, value)| (name.trim(), value.trim()));
     let named = parts.filter(|(name, _)| !name.is_empty());
-    let wrong = || usage(format!("--header `{text}` is not of the form 'Name: value'"));
+    let wrong = || {
+        usage(format!("--header, number {number}, is not of the form 'Name: value' (not shown)"))
+    };
     let (name, value) = named.ok_or_else(wrong)?;
     Ok((name.to_owned(), reveal(value)?))
 }

@@ -12,7 +12,7 @@ use larm_core::scope::{FilterSpec, ScopeMode};
 use larm_core::signals::Use;
 use serde::{Deserialize, Serialize};
 
-use super::value::{Concurrency, Rate, Size, Time};
+use super::value::{Allowance, Concurrency, Rate, Size, Time};
 
 /// Settings of a crawl, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -127,6 +127,22 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_host: Option<u64>,
 
+    /// Pages of a host before it has shown new text that earns it more, or off [default: off; 1000 with
+    /// --scope any]
+    #[arg(long, value_name = "N|off", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_budget: Option<Allowance>,
+
+    /// The same for all hosts of a site together [default: off; 5000 with --scope any]
+    #[arg(long, value_name = "N|off", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site_budget: Option<Allowance>,
+
+    /// Pages with nothing new after which URLs of the same shape wait, or off [default: 30]
+    #[arg(long, value_name = "N|off", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern_budget: Option<Allowance>,
+
     /// Pause between two requests to a host [default: 1s]
     #[arg(long, value_name = "TIME", help_heading = "How fast")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -226,6 +242,12 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_probe: Option<bool>,
 
+    /// What to do about pages that are there already: nearly the same words, mirrors of a host, index files
+    /// of directories. Mark them, and stop at them; mark them and go on; or do not look
+    #[arg(long, value_name = "WHAT", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<Duplicates>,
+
     /// Do not look for /sitemap.xml where robots.txt names no sitemap
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
         value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
@@ -298,6 +320,12 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_links: Option<bool>,
 
+    /// Keep no search index
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "What to keep")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_index: Option<bool>,
+
     /// Write the crawl log's lines there as well; `-` or nothing is standard output
     #[arg(long, num_args = 0..=1, default_missing_value = "-", value_name = "FILE",
         help_heading = "What to keep")]
@@ -365,6 +393,18 @@ pub struct LoginSettings {
     /// The cookie that is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub success_cookie: Option<String>,
+}
+
+/// What is done about pages that are there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplicates {
+    /// They are marked, their links are not followed, and aliases are not asked.
+    Stop,
+    /// They are marked, and fetched and followed like all others.
+    Mark,
+    /// Nobody looks.
+    Off,
 }
 
 /// How pages are kept.

@@ -82,6 +82,16 @@ pub fn read(dir: &Path) -> Result<Option<Config>> {
     Config::new(Settings::default(), settings_of(dir)?).map(Some)
 }
 
+/// The same for whoever only looks, who may not be allowed to see the secrets.
+pub fn read_public(dir: &Path) -> Result<Option<Config>> {
+    let secrets = std::fs::File::open(dir.join(secret::FILE_NAME));
+    if !secrets.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {
+        return read(dir);
+    }
+    let public = file::read(&dir.join(FILE_NAME))?;
+    Config::new(Settings::default(), public).map(Some)
+}
+
 /// The settings of a crawl directory, its secrets included.
 pub fn settings_of(dir: &Path) -> Result<Settings> {
     let public = file::read(&dir.join(FILE_NAME))?;

@@ -20,6 +20,27 @@ pub const FILE_NAME: &str = "secrets.toml";
 /// Settings whose values are never shown.
 pub const KEYS: [&str; 4] = ["header", "basic-auth", "bearer", "proxy"];
 
+/// What ends the host and port of a URL.
+pub const BEHIND_HOST: [char; 4] = ['/', '?', '#', '\\'];
+
+/// A URL in two, if it has a user in it: what stands before the user, and what comes behind. An address for
+/// mail has a user and no secret.
+pub fn split_user(text: &str) -> Option<(&str, &str)> {
+    let at = text.find("://").map_or(0, |at| at + 3);
+    let (scheme, rest) = text.split_at(at);
+    let authority = rest.split(BEHIND_HOST).next().unwrap_or_default();
+    let user = authority.rfind('@').filter(|_| !authority.starts_with("mailto:"))?;
+    Some((scheme, &rest[user + 1..]))
+}
+
+/// A text as it may be repeated: a URL without the user in it.
+pub fn told(text: &str) -> String {
+    match split_user(text) {
+        Some((scheme, rest)) => format!("{scheme}…@{rest}"),
+        None => text.to_owned(),
+    }
+}
+
 /// What a secret says, looked up where it is only named.
 pub fn reveal(text: &str) -> Result<String> {
     if let Some(name) = text.strip_prefix("env:") {
@@ -151,6 +172,22 @@ mod tests {
             ..Settings::default()
         };
         assert_eq!(part(harmless.clone()), (harmless, Settings::default()));
+    }
+
+    #[test]
+    fn a_url_is_told_without_its_user() {
+        #[rustfmt::skip]
+        let rows = [
+            ("https://u:p@h:1/a@b", "https://…@h:1/a@b"),
+            ("u:p@h/x", "…@h/x"),
+            ("https://h/a@b?c@d", "https://h/a@b?c@d"),
+            ("http://u:p@q@h/", "http://…@h/"),
+            ("mailto:a@b", "mailto:a@b"),
+            ("example.com", "example.com"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(told(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use larm_core::url::{CrawlUrl, UrlRules};
 use super::file::is_dash;
 use super::local::seed;
 use super::raw::Settings;
+use super::secret::{BEHIND_HOST, split_user};
 use crate::exit::usage;
 
 /// How many bad lines are shown.
@@ -94,7 +95,8 @@ pub fn read(begins: [Begin; 2], rules: &UrlRules, limits: &Limits) -> Result<See
         if let Some(path) = &begin.input {
             let lines =
                 open(path).map_err(|error| usage(format!("-i {}: {error}", path.display())))?;
-            read_lines(lines, rules, limits, &mut seeds)?;
+            let read = read_lines(lines, rules, limits, &mut seeds);
+            read.map_err(|error| usage(format!("-i {}: {error}", path.display())))?;
         }
     }
     seeds.pages = distinct(seeds.pages.into_iter());
@@ -103,12 +105,8 @@ pub fn read(begins: [Begin; 2], rules: &UrlRules, limits: &Limits) -> Result<See
 }
 
 fn typed(text: &str, flag: &str, rules: &UrlRules) -> Result<(CrawlUrl, Option<String>)> {
-    if let Some(host) = behind_user(text) {
-        // The password is not repeated.
-        return Err(usage(format!(
-            "the URL of {host} has a user or password in it, which would not be sent; give it with \
-             --basic-auth, as USER:PASSWORD or env:NAME"
-        )));
+    if let Some(why) = has_user(text) {
+        return Err(usage(why));
     }
     seed(text, rules).map_err(|error| {
         usage(format!(
@@ -117,11 +115,14 @@ fn typed(text: &str, flag: &str, rules: &UrlRules) -> Result<(CrawlUrl, Option<S
     })
 }
 
-/// The host of a URL that has a user before it.
-fn behind_user(text: &str) -> Option<&str> {
-    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#', '\\']).next()?;
-    authority.rsplit_once('@').map(|(_, host)| host)
+/// What to say of a URL with a user in it: without the password.
+fn has_user(text: &str) -> Option<String> {
+    let (_, host) = split_user(text)?;
+    let host = host.split(BEHIND_HOST).next().unwrap_or_default();
+    Some(format!(
+        "the URL of {host} has a user or password in it, which would not be sent; give it with \
+         --basic-auth, as USER:PASSWORD or env:NAME"
+    ))
 }
 
 fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
@@ -137,7 +138,7 @@ fn read_lines(
     rules: &UrlRules,
     limits: &Limits,
     seeds: &mut Seeds,
-) -> Result<()> {
+) -> io::Result<()> {
     let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
@@ -159,9 +160,12 @@ fn read_lines(
             seeds.skipped.note(number, "the limit `seeds_max` is reached");
             continue;
         }
-        match seed(text, rules) {
-            Ok((url, _)) => seeds.pages.push(url),
-            Err(error) => seeds.skipped.note(number, &format!("`{}`: {error}", shown(text))),
+        match (has_user(text), seed(text, rules)) {
+            (Some(why), _) => seeds.skipped.note(number, &why),
+            (None, Ok((url, _))) => seeds.pages.push(url),
+            (None, Err(error)) => {
+                seeds.skipped.note(number, &format!("`{}`: {error}", shown(text)));
+            }
         }
     }
     Ok(())
@@ -208,6 +212,18 @@ mod tests {
         assert_eq!(seeds.skipped.count, 2);
         assert!(seeds.skipped.shown[0].starts_with("line 5: "), "{:?}", seeds.skipped);
         assert!(seeds.skipped.shown[1].contains("mailto"), "{:?}", seeds.skipped);
+    }
+
+    #[test]
+    fn a_password_in_a_line_is_not_repeated() {
+        let text =
+            "http://me:sesame@h.example:bad/\nme:sesame@h.example\nhttps://me:sesame@h/x?q=@\n";
+        let seeds = read_text(text.as_bytes(), &Limits::default());
+        assert_eq!((seeds.pages.len(), seeds.skipped.count), (0, 3));
+        for (why, host) in seeds.skipped.shown.iter().zip(["h.example:bad", "h.example", "h"]) {
+            assert!(!why.contains("sesame"), "{why}");
+            assert!(why.contains(&format!("the URL of {host} has a user")), "{why}");
+        }
     }
 
     #[test]

@@ -110,7 +110,7 @@ fn values_that_make_no_sense_name_the_flag_and_what_would_be_right() {
         ("x.example --accept html", "--accept `html`"),
         ("x.example --resolve x:y", "--resolve: `x:y`"),
         ("x.example --allow-private ten", "--allow-private: `ten`"),
-        ("x.example --header nocolon", "--header `nocolon`"),
+        ("x.example --header nocolon", "--header, number 1,"),
         ("x.example --max-pages 0", "--max-pages 0"),
         ("x.example --concurrency 999999", "--limit fetches_max=999999"),
         ("x.example --threads 0", "one per core"),
@@ -254,4 +254,39 @@ fn the_directory_is_named_after_the_first_host() {
         assert_eq!(config(text).directory().unwrap(), Path::new(expected), "{text}");
     }
     assert_eq!(config("").directory(), None);
+}
+
+#[test]
+fn an_error_in_a_file_repeats_no_secret() {
+    #[rustfmt::skip]
+    let rows = [
+        "bearer = 5353535353",
+        "bearr = \"5353535353\"",
+        "basic-auth = [\"me:5353535353\"]",
+        "header = [\n  5353535353,\n]",
+        "header = \"X-Key: 5353535353\"",
+        "proxy = 5353535353",
+        "bearer = \"5353535353",
+        "[host.\"h\"]\nbearer = 5353535353",
+        "[[login]]\nurl = \"https://h/\"\nfields = { password = 5353535353 }",
+        "[[login]]\nurl = \"https://h/\"\n[login.fields]\ndelay = 5353535353",
+    ];
+    for text in rows {
+        let error = format!("{:#}", file::parse(text).unwrap_err());
+        assert!(error.contains("line ") && !error.contains("53535"), "{text}: {error}");
+    }
+    let error = format!("{:#}", file::parse("delay = \"soon\"").unwrap_err());
+    assert!(error.contains("delay = \"soon\""), "{error}");
+}
+
+#[test]
+fn a_header_that_cannot_be_read_is_not_repeated() {
+    let settings = Settings {
+        seeds: vec!["example.com".to_owned()],
+        header: vec!["Accept: */*".to_owned(), "sesame".to_owned()],
+        ..Settings::default()
+    };
+    let config = Config::new(settings, Settings::default()).unwrap();
+    let error = plan::build(&config, "d".into()).unwrap_err().to_string();
+    assert!(error.contains("number 2") && !error.contains("sesame"), "{error}");
 }

@@ -138,7 +138,10 @@ fn everything(dir: &Path) -> String {
             found.push_str(&String::from_utf8_lossy(&text));
         }
     }
-    found.extend(crate::kept::links(dir).iter().map(ToString::to_string));
+    // A crawl that was broken off early has no links yet.
+    if dir.join("links").join("links.log").exists() {
+        found.extend(crate::kept::links(dir).iter().map(ToString::to_string));
+    }
     found
 }
 
@@ -301,6 +304,38 @@ fn behind_a_form_everything_is_seen_and_nothing_is_undone() {
     assert!(why.contains("a link that"), "{why}");
 }
 
+/// The page with the form asks for a password of its own, and the form is to be sent again later.
+#[test]
+fn a_login_page_behind_a_password_and_a_busy_door_are_passed() {
+    let busy = Arc::new(Mutex::new(true));
+    let site = Site::start(move |asked| {
+        let is_known = asked.field("authorization").starts_with("Basic ");
+        match asked.path.as_str() {
+            "/login" if !is_known => {
+                answer("401 Unauthorized", "WWW-Authenticate: Basic realm=x\r\n", "who?")
+            }
+            "/enter" if std::mem::take(&mut *busy.lock().expect("no thread panicked")) => {
+                answer("503 Service Unavailable", "Retry-After: 0\r\n", "later")
+            }
+            _ => members(asked),
+        }
+    });
+    let (_temp, dir) = temp();
+    let file = login_file(&dir, site.port(), "success-cookie = \"session\"\n");
+    let place = format!("home.test:{}/", site.port());
+    let more = ["--config", &file, "--basic-auth", "me:open", "--limit", "host_back_off_ms_max=1"];
+    let output = site.crawl(&place, &dir, &more);
+    assert!(output.status.success(), "{}", said(&output));
+    let steps: Vec<String> = site
+        .asked()
+        .iter()
+        .take(4)
+        .map(|asked| format!("{} {}", asked.method, asked.path))
+        .collect();
+    assert_eq!(steps, ["GET /login", "GET /login", "POST /enter", "POST /enter"]);
+    assert!(everything(&dir).contains("for members: /two"));
+}
+
 #[test]
 fn a_login_that_fails_gives_up_its_host_and_says_why() {
     let site = Site::start(members);
@@ -372,11 +407,11 @@ fn a_proxy_that_does_not_know_us_is_no_page() {
     let site = Site::start(|_| answer("407 Proxy Authentication Required", "", "who?"));
     let (_temp, dir) = temp();
     let proxy = format!("http://u:wr0ng@127.0.0.1:{}", site.port());
-    let limits = ["--limit", "host_chances_max=1", "--limit", "host_back_off_ms_max=1"];
     let contact = ["--contact", "me@example.org", "--i-own-this-site"];
-    let all = [&["--proxy", &proxy], &contact[..], &limits[..]].concat();
+    let all = [&["--proxy", &proxy], &contact[..]].concat();
     let output = site.crawl("nowhere.example/", &dir, &all);
-    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("wants another user or password (407)"), "{}", said(&output));
     assert!(!everything(&dir).contains("wr0ng") && !said(&output).contains("wr0ng"));
 }
 
@@ -397,10 +432,94 @@ fn a_proxy_that_is_not_there_is_named_as_the_one_at_fault() {
     let site = Site::start(|_| answer("404 Not Found", "", ""));
     let (_temp, dir) = temp();
     let proxy = format!("socks5h://{gone}");
+    let contact = ["--contact", "me@example.org", "--i-own-this-site"];
+    let all = [&["--proxy", &proxy], &contact[..]].concat();
+    let output = site.crawl("nowhere.example/", &dir, &all);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let words = format!("the proxy {proxy} cannot be used: connection refused");
+    assert!(said(&output).contains(&words), "{}", said(&output));
+    let hosts = Command::new(env!("CARGO_BIN_EXE_larm"))
+        .args(["status".as_ref(), dir.as_os_str(), "--hosts".as_ref()])
+        .output()
+        .expect("the binary starts");
+    let hosts = String::from_utf8_lossy(&hosts.stdout).into_owned();
+    assert!(hosts.contains("nowhere.example"), "nothing is given up: {hosts}");
+    assert!(!hosts.contains("given up"), "{hosts}");
+}
+
+/// What is held against one host is not held against the proxy.
+#[test]
+fn a_proxy_that_refuses_one_host_serves_the_others() {
+    let site = Site::start(|asked| match asked.method.as_str() {
+        "CONNECT" => answer("403 Forbidden", "", "not there"),
+        _ if asked.path.ends_with("/robots.txt") => answer("404 Not Found", "", ""),
+        _ => page("open", &["https://closed.example/".to_owned()]),
+    });
+    let (_temp, dir) = temp();
+    let proxy = format!("http://127.0.0.1:{}", site.port());
     let limits = ["--limit", "host_chances_max=1", "--limit", "host_back_off_ms_max=1"];
     let contact = ["--contact", "me@example.org", "--i-own-this-site"];
     let all = [&["--proxy", &proxy], &contact[..], &limits[..]].concat();
-    let output = site.crawl("nowhere.example/", &dir, &all);
-    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    assert!(said(&output).contains("proxy"), "{}", said(&output));
+    let output = site.crawl("open.example/", &dir, &all);
+    assert!(output.status.success(), "{}", said(&output));
+    let log = std::fs::read_to_string(dir.join("logs/crawl.jsonl")).unwrap();
+    assert!(log.contains("does not connect us to closed.example:443 (403)"), "{log}");
+}
+
+#[test]
+fn a_crawl_that_was_only_refused_had_nothing() {
+    for (status, port_note) in [("401 Unauthorized", "401"), ("404 Not Found", "404")] {
+        let site = Site::start(move |_| answer(status, "", "no"));
+        let (_temp, dir) = temp();
+        let place = format!("home.test:{}/", site.port());
+        let output = site.crawl(&place, &dir, &[]);
+        assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+        assert!(said(&output).contains("nothing could be fetched"), "{}", said(&output));
+        assert!(said(&output).contains(&format!("answered {port_note}")), "{}", said(&output));
+    }
+}
+
+#[test]
+fn files_that_are_not_there_are_a_mistake_of_the_command() {
+    let temp = tempfile::tempdir().expect("a directory");
+    for flag in ["--block", "--ca-file", "--sign-key", "-i"] {
+        for path in ["not-there", "."] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+            command.current_dir(temp.path());
+            let output = command.args(["crawl", "http://localhost:1/", flag, path]).output();
+            let output = output.expect("the binary starts");
+            assert_eq!(output.status.code(), Some(2), "{flag} {path}: {}", said(&output));
+            let text = said(&output);
+            assert_eq!(text.matches("(os error").count(), 1, "{flag} {path}: {text}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0, "nothing was begun");
+}
+
+#[test]
+fn no_message_repeats_a_secret() {
+    let temp = tempfile::tempdir().expect("a directory");
+    std::fs::write(temp.path().join("seeds.txt"), "http://me:s3cret@h:bad/\n").unwrap();
+    std::fs::write(temp.path().join("bad.toml"), "bearer = [\"s3cret\"]\n").unwrap();
+    #[rustfmt::skip]
+    let rows: &[&[&str]] = &[
+        &["crawl", "-i", "seeds.txt"],
+        &["crawl", "http://h/", "--header", "s3cret"],
+        &["crawl", "http://h/", "--header", "s3cret token: x"],
+        &["crawl", "http://h/", "--header", "X-Key: s3cret\u{1}"],
+        &["crawl", "http://h/", "--config", "bad.toml"],
+        &["crawl", "http://me:s3cret@h/"],
+        &["crawl", "--sitemap", "http://me:s3cret@h:bad/"],
+        &["crawl", "http://h/", "--proxy", "ftp://me:s3cret@h/"],
+        &["crawl", "http://h/", "--basic-auth", "s3cret"],
+        &["crawl", "http://h/", "--bearr=s3cret"],
+        &["inspect", "page", "--url", "http://me:s3cret@h:bad/", "seeds.txt"],
+    ];
+    for arguments in rows {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+        command.current_dir(temp.path()).args(*arguments);
+        let output = command.output().expect("the binary starts");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));
+        assert!(!said(&output).contains("s3cret"), "{arguments:?}: {}", said(&output));
+    }
 }

@@ -104,6 +104,27 @@ fn a_pdf_is_read_and_a_hostile_one_costs_itself_alone() {
     kept.assert_sound();
 }
 
+/// Four megabytes that become some hundred when they are read.
+#[test]
+fn a_pdf_that_wants_more_memory_than_it_may_have_costs_itself_alone() {
+    let web = Hand::serve(|_| {
+        let numbers = b"0 ".repeat(2_000_000);
+        let greedy = [pdf(""), b"8 0 obj[".to_vec(), numbers, b"]endobj\n".to_vec()];
+        vec![
+            (place("/"), page(&["/greedy.pdf", "/end"])),
+            (place("/greedy.pdf"), file("application/pdf", &greedy.concat())),
+            (place("/end"), page(&[])),
+        ]
+    });
+    let mut plan = Plan { pdf: reader(), ..pdf_plan(&web) };
+    plan.limits.pdf_memory_bytes_max = 128 * 1024 * 1024;
+    plan.limits.pdf_ms_max = 600_000;
+    crawl(plan);
+    let kept = Kept::of(&web.dir());
+    assert_eq!(notes(&kept, &web.url(&place("/greedy.pdf"))), ["pdf-reader-died"]);
+    assert!(web.asked().contains(&place("/end")));
+}
+
 #[test]
 fn without_a_reader_a_pdf_is_kept_and_not_read() {
     let web = pdf_web();

@@ -172,6 +172,27 @@ fn a_symlink_out_is_followed_only_when_asked_and_a_circle_ends() {
 }
 
 #[test]
+fn the_private_files_of_a_crawl_in_the_tree_are_not_read() {
+    let tree = Tree::new(&[
+        ("old.larm/larm.toml", "seeds = []"),
+        ("old.larm/secrets.toml", "bearer = \"sesame\""),
+        ("old.larm/state/format.json", "{}"),
+        ("old.larm/state/cookies.txt", "h\tFALSE\t/\tFALSE\t0\tid\tsesame"),
+        ("project/secrets.toml", "no crawl"),
+        ("project/state/notes.txt", "no crawl"),
+    ]);
+    crawl(tree.plan(""));
+    let kept = Kept::of(&tree.dir());
+    let open = ["old.larm/larm.toml", "project/secrets.toml", "project/state/notes.txt"];
+    assert!(fetched(&kept).is_superset(&tree.urls(&open)), "{:?}", fetched(&kept));
+    for name in ["old.larm/secrets.toml", "old.larm/state/"] {
+        let reason = kept.line(&tree.url(name))["reason"].as_str().expect("a reason").to_owned();
+        assert!(reason.contains("private to the crawl"), "{name}: {reason}");
+    }
+    assert!(!fetched(&kept).iter().any(|url| url.contains("/old.larm/state/")));
+}
+
+#[test]
 fn files_that_look_alike_or_like_a_wall_are_kept_all_the_same() {
     let wall = "<html><head><title>Just a moment...</title></head><body>\
                 <script src=\"/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page/v1\"></script>";
@@ -281,10 +302,69 @@ fn the_program_takes_a_path_and_says_for_what() {
     assert!(words.contains("./tree is taken for file:///"), "{words}");
     let cat = larm(&["cat", "tree.larm", &tree.url("sub/copy.txt")]);
     assert_eq!(cat.stdout, b"notes", "{}", said(&cat));
+    let status = said(&larm(&["status", "tree.larm"]));
+    assert!(!status.contains("host"), "files are on no host: {status}");
+    let hosts = said(&larm(&["status", "tree.larm", "--hosts"]));
+    assert!(hosts.contains("0 hosts") && !hosts.contains("files#"), "{hosts}");
     let why = said(&larm(&["why", "tree.larm", &tree.url("sub/notes.txt")]));
     assert!(why.contains("fetched: 200, text/plain") && why.contains("last-modified"), "{why}");
     let hosts = said(&larm(&["./tree", "-o", "x.larm", "--per-host", "3"]));
     assert!(hosts.contains("files have no host"), "{hosts}");
     let web = said(&larm(&["./tree", "-o", "x.larm", "--scope", "any"]));
     assert!(web.contains("--contact"), "{web}");
+}
+
+/// To open a pipe is to wait for who writes to it: here nobody ever does, not even at the end.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_tree_holds_nobody_up() {
+    let tree = small();
+    let made = Command::new("mkfifo").arg(tree.path("pipe.html")).status().expect("mkfifo");
+    assert!(made.success());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+    command.args(["./tree", "--no-progress"]).current_dir(tree.temp.path()).stdin(Stdio::null());
+    let output = command.output().expect("the binary runs");
+    assert!(output.status.success(), "{}", said(&output));
+    let kept = Kept::of(&tree.dir());
+    let reason = kept.line(&tree.url("pipe.html"))["reason"].as_str().expect("a reason").to_owned();
+    assert_eq!(reason, "unreadable: not a file but a pipe");
+    assert!(fetched(&kept).contains(&tree.url("sub/notes.txt")));
+}
+
+/// Whoever may read a crawl may ask it, also on a medium that nobody can write.
+#[cfg(unix)]
+#[test]
+fn a_crawl_that_cannot_be_written_can_be_asked() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let tree = small();
+    crawl(tree.plan(""));
+    fs::write(tree.dir().join("larm.toml"), format!("seeds = [\"{}\"]\n", tree.url(""))).unwrap();
+    let mut all = vec![tree.temp.path().to_owned()];
+    let mut at = 0;
+    while let Some(path) = all.get(at).cloned() {
+        at += 1;
+        let mode = if path.is_dir() { 0o555 } else { 0o444 };
+        all.extend(fs::read_dir(&path).into_iter().flatten().map(|entry| entry.unwrap().path()));
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let larm = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+        command.args(arguments).current_dir(tree.temp.path()).stdin(Stdio::null());
+        if fs::write(tree.dir().join("summary.json"), "").is_ok() {
+            // Who may write everywhere is not asked to: somebody else is.
+            command.uid(65_534).gid(65_534);
+        }
+        command.output().expect("the binary runs")
+    };
+    let url = tree.url("sub/notes.txt");
+    let cat = larm(&["cat", "tree.larm", &url]);
+    assert_eq!(cat.stdout, b"notes", "{}", said(&cat));
+    let why = said(&larm(&["why", "tree.larm", &url]));
+    assert!(why.contains("fetched: 200"), "{why}");
+    let hosts = larm(&["status", "tree.larm", "--hosts"]);
+    assert!(hosts.status.success(), "{}", said(&hosts));
+    for path in all.iter().filter(|path| path.is_dir()) {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
 }

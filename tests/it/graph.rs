@@ -40,7 +40,7 @@ fn orphans_are_the_pages_that_only_a_sitemap_names() {
         expect.via == larm_testsite::Via::Sitemap && expect.kind == Kind::Page
     });
     let only_mapped: BTreeSet<String> = only_mapped.map(|(url, _)| url.clone()).collect();
-    assert_eq!(only_mapped.len(), 4);
+    assert!(only_mapped.len() >= 4, "{only_mapped:?}");
     assert_eq!(orphans(&graph), only_mapped);
     let ranks = Ranks::open(&world.dir()).expect("ranks").expect("they were made");
     let pages = truth.pages.iter().filter(|(_, expect)| expect.kind == Kind::Page);

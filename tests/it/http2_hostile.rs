@@ -27,6 +27,7 @@ const ROWS: &[Row] = &[
     (Http2::Silent, "failed", "first-byte-timeout: no headers within 3000 ms"),
     (Http2::SettingsFlood, "failed", "protocol: frames of HTTP/2 without end"),
     (Http2::PingFlood, "failed", "protocol: frames of HTTP/2 without end"),
+    (Http2::PingFloodInBody, "fetched", "disconnect: the body broke off"),
     (Http2::ContinuationFlood, "failed", "protocol: not sound HTTP/2: "),
     (Http2::DataFlood, "fetched", "length: the body is longer than the limit"),
     (Http2::EmptyDataFlood, "fetched", "disconnect: the body broke off"),

@@ -4,11 +4,18 @@
 //! of them can run at the same time. Nothing sleeps: tests wait for what they are about. No test asks
 //! how long something took at most, since the machine may be busy.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that fails says so, and one that is skipped, too"
+)]
+
 mod access;
 mod archive;
 mod chaos;
 mod content;
 mod coverage;
+mod duplicates;
 mod durability;
 mod explain;
 mod files;
@@ -24,6 +31,7 @@ mod politeness;
 mod rebuild;
 mod resume;
 mod safety;
+mod search;
 mod secure;
 mod seeds;
 mod signals;
@@ -31,3 +39,4 @@ mod tidy;
 mod trouble;
 mod walls;
 mod world;
+mod worth;

@@ -1,6 +1,7 @@
 //! Trouble is sat out: our own network that goes away, addresses that do not answer, hosts that fail.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -13,6 +14,7 @@ use larm_crawl::robots::Permit;
 use larm_crawl::{Crawl, Phase, Plan};
 use larm_testsite::WebPlan;
 
+use crate::archive::said;
 use crate::hand::{Hand, page, redirect};
 use crate::kept::Kept;
 use crate::larm::Larm;
@@ -211,6 +213,39 @@ impl Fetch for Noting {
     }
 }
 
+/// A machine that has no file left for the first look-ups.
+struct OutOfFiles {
+    refused: Mutex<u32>,
+    names: Rebinding,
+}
+
+impl Resolve for OutOfFiles {
+    fn resolve<'a>(&'a self, host: &'a str, port: u16) -> BoxFuture<'a, Result<Resolved, Failure>> {
+        let mut refused = self.refused.lock().expect("nobody panicked");
+        if let Some(fewer) = refused.checked_sub(1) {
+            *refused = fewer;
+            let failure = Failure::new(FailureClass::NoFiles, "no file left here");
+            return Box::pin(std::future::ready(Err(failure)));
+        }
+        self.names.resolve(host, port)
+    }
+}
+
+#[test]
+fn look_ups_for_which_there_is_no_file_are_held_against_nobody() {
+    let hand = Hand::serve(|_| {
+        vec![("start.test/".to_owned(), page(&["/a"])), ("start.test/a".to_owned(), page(&[]))]
+    });
+    let mut plan = hand.plan("start.test/", &[]);
+    // More refusals than a host that fails would have chances.
+    plan.limits.host_chances_max = 1;
+    let names = Rebinding(Mutex::new(vec![Ipv4Addr::LOCALHOST.into()]));
+    let names = OutOfFiles { refused: Mutex::new(3), names };
+    let summary = run(Crawl::new(plan).resolver(names));
+    let summary = summary.expect("the crawl ends well");
+    assert_eq!((summary.fetched, summary.failed.len()), (2, 0), "{summary:?}");
+}
+
 #[test]
 fn a_name_that_moves_into_this_machine_after_the_check_is_not_followed() {
     let [public, clouds]: [IpAddr; 2] =
@@ -290,4 +325,43 @@ fn status_tells_what_each_host_does_running_or_not() {
     assert_eq!(json["hosts"][0]["state"], "idle", "{json}");
     let address = json["hosts"][0]["address"].as_str().expect("an address");
     assert!(address.starts_with("127."), "{json}");
+}
+
+/// Runs one of larm's commands, with what it said and how it ended.
+fn larm(arguments: &[&str]) -> (String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+    let output = command.args(arguments).stdin(Stdio::null()).output().expect("the binary starts");
+    (said(&output), output.status.code())
+}
+
+/// Asks until the answer has these words in it.
+fn larm_until(arguments: &[&str], words: &str) -> String {
+    let mut answers = (0..1_000).map(|_| larm(arguments).0);
+    answers.find(|answer| answer.contains(words)).unwrap_or_else(|| panic!("never: {words}"))
+}
+
+#[test]
+fn while_a_host_waits_and_afterwards_it_is_told_what_went_wrong() {
+    // Nobody else is at this address: the port stays free.
+    let port = TcpListener::bind("127.9.9.9:0").unwrap().local_addr().unwrap().port();
+    let temp = tempfile::tempdir().expect("a directory");
+    let dir = temp.path().join("c.larm");
+    let (dir, url) = (dir.to_str().unwrap(), format!("http://home.test:{port}/"));
+    let rule = format!("--resolve=home.test:{port}:127.9.9.9");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+    command.args(["crawl", &url, "-o", dir, "--no-progress", &rule]);
+    command.stdin(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the binary starts");
+    let hosts = larm_until(&["status", dir, "--hosts"], "connection refused");
+    assert!(hosts.contains("home.test"), "{hosts}");
+    let why = larm_until(&["why", dir, &url], "connection refused");
+    assert!(why.contains("waiting: known"), "{why}");
+    let (refused, code) = larm(&["resume", dir, "--depth", "3"]);
+    assert!(code == Some(2) && refused.contains("larm stop"), "{refused}");
+    let (taken, code) = larm(&["resume", dir, "--delay", "2s"]);
+    assert!(code == Some(0) && taken.contains("delay is 2000ms from now on"), "{taken}");
+    larm(&["stop", dir]);
+    child.wait().expect("a child can be waited for");
+    let (hosts, _) = larm(&["status", dir, "--hosts"]);
+    assert!(hosts.contains("connection refused"), "after the run, too: {hosts}");
 }

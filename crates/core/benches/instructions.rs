@@ -10,6 +10,7 @@
 
 use html5ever::tendril::TendrilSink;
 use larm_core::digest::BodyDigest;
+use larm_core::near::Simhash;
 use larm_core::parse::{Input, Page, parse};
 use larm_core::robots::Robots;
 use larm_core::scope::{Filters, ScopeInput, Subject, Verdict, default_specs};
@@ -64,6 +65,7 @@ fn main() {
     report("fingerprint", links, "link", measured::fingerprint(&samples));
     report("robots", links, "link", measured::robots(&samples, &robots));
     report("digest", bytes, "byte", measured::digest(&samples));
+    report("simhash", bytes, "byte", measured::simhash(&samples));
 }
 
 /// What is counted. Nothing here calls another function of this module.
@@ -157,6 +159,12 @@ mod measured {
     pub fn robots(samples: &[Sample], robots: &Robots) -> usize {
         let links = samples.iter().flat_map(|sample| &sample.links);
         links.filter(|url| robots.judge("larm", url.path_and_query()).allowed).count()
+    }
+
+    #[inline(never)]
+    pub fn simhash(samples: &[Sample]) -> usize {
+        let simhash = |sample: &Sample| Simhash::of([sample.page.text.as_str()], 1);
+        samples.iter().filter_map(simhash).filter(|simhash| simhash.0 & 1 == 1).count()
     }
 
     #[inline(never)]

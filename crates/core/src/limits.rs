@@ -19,7 +19,7 @@ pub struct LimitInfo {
     pub ceiling: u64,
     /// What happens when it is reached.
     pub when_reached: &'static str,
-    /// The counter that tells how often that happened.
+    /// The name by which that is to be counted, once there are metrics.
     pub counter: &'static str,
 }
 
@@ -209,6 +209,14 @@ limits! {
     soft_hosts_max = 10_000, ceiling 10_000_000, "the host looked at least recently is forgotten", "soft.evicted";
     #[doc = "Last pages of a host that are compared."]
     soft_pages_max = 8, ceiling 1_024, "the oldest is forgotten", "soft.forgotten";
+    #[doc = "Words of a page from which on it is compared with other pages."]
+    near_words_min = 50, ceiling 1_000_000, "a page of fewer is not compared", "near.too_short";
+    #[doc = "Pages whose words are kept in memory to be compared with, the newest."]
+    near_memory_max = 1 << 18, ceiling 1 << 24, "they go to disk", "near.runs";
+    #[doc = "Guesses about hosts that are mirrors, and about index files of directories, that are followed up."]
+    alias_cases_max = 1_000, ceiling 100_000, "further ones are not made", "alias.full";
+    #[doc = "Rules that came of such guesses."]
+    alias_rules_max = 10_000, ceiling 1_000_000, "further ones are not made", "alias.full";
     #[doc = "URLs taken from one sitemap."]
     sitemap_urls_max = 50_000, ceiling 1_000_000, "the rest is left out, with a note", "sitemap.truncated";
     #[doc = "Bytes of a sitemap after decoding."]
@@ -299,6 +307,12 @@ limits! {
     connections_idle_max = 1_024, ceiling 65_536, "the oldest is closed", "fetch.pool_evicted";
     #[doc = "Origins (scheme and port) of one host."]
     host_origins_max = 64, ceiling 65_000, "links to further ones are rejected", "reject.host_origins";
+    #[doc = "Shapes of URLs of one host whose pages are watched for whether they bring anything new."]
+    host_patterns_max = 64, ceiling 4_096, "the one that has least to say is forgotten", "worth.forgotten";
+    #[doc = "Bytes of memory for what the pages of one host have shown lately."]
+    host_prints_bytes_max = 16 * KIB, ceiling MIB, "what was shown longest ago counts as new again", "worth.prints_forgotten";
+    #[doc = "Lines and pictures of a page that are compared with what its host has shown, the longest first."]
+    page_prints_max = 32, ceiling 1_024, "the rest says nothing of the page", "worth.prints_cut";
     #[doc = "Time that an idle connection is kept open."]
     connection_idle_ms_max = 60 * SECOND_MS, ceiling HOUR_MS, "it is closed, the next request connects anew", "fetch.pool_expired";
     #[doc = "URLs waiting for one host."]
@@ -338,19 +352,53 @@ limits! {
     #[doc = "Memory for sorting while the graph is made."]
     graph_sort_bytes_max = 128 * MIB, ceiling 64 * GIB, "sorted runs go to disk and are merged", "graph.runs";
     #[doc = "Nodes of a graph."]
-    graph_nodes_max = 1_000_000_000, ceiling 4_000_000_000, "the graph is refused, said aloud", "graph.refused";
+    graph_nodes_max = 100_000_000, ceiling 4_000_000_000, "the graph is refused, said aloud", "graph.refused";
     #[doc = "Rounds of a computation that comes closer to its result with each."]
     graph_rounds_max = 1_000, ceiling 1_000_000, "it ends as far as it has come, said aloud", "graph.rounds";
     #[doc = "Memory for sorting the index of one WARC file."]
     sort_bytes_max = 16 * MIB, ceiling GIB, "sorted runs go to disk and are merged", "cdx.runs";
     #[doc = "Bytes of the header of a WARC record that is read."]
     warc_header_bytes_max = 64 * KIB, ceiling MIB, "the record counts as damaged", "warc.damaged";
+    #[doc = "Memory for pages that are being indexed; less than 15 MB is taken for that."]
+    index_memory_bytes_max = 64 * MIB, ceiling 2 * GIB, "they are written to the index", "index.segments";
+    #[doc = "Time until a page that was fetched can be found."]
+    index_commit_ms_max = 10 * SECOND_MS, ceiling HOUR_MS, "the index is committed", "index.commits";
+    #[doc = "Bytes of pages that are read between two commits of the index, and read again after a crash."]
+    index_commit_bytes_max = 256 * MIB, ceiling 64 * GIB, "the index is committed", "index.commits";
+    #[doc = "Bytes of one file of the index's journal."]
+    index_journal_bytes_max = 32 * MIB, ceiling GIB, "the next file begins", "index.journal_files";
+    #[doc = "Bytes of pages in that journal that wait to be indexed."]
+    index_backlog_bytes_max = GIB, ceiling 1_024 * GIB, "the crawl waits for the index", "index.waits";
+    #[doc = "Links of one page whose texts are indexed with the pages that they lead to."]
+    index_page_anchors_max = 500, ceiling 1_000_000, "further ones are left out", "index.anchors_cut";
+    #[doc = "Pairs of URL and link text that are remembered, so as to index each once."]
+    index_anchors_max = 500_000, ceiling 100_000_000, "the oldest half is forgotten", "index.anchors_forgotten";
+    #[doc = "Link texts that are gathered for one URL between two commits of the index."]
+    index_url_anchors_max = 16, ceiling 65_536, "further ones are counted, not indexed", "index.anchors_cut";
+    #[doc = "Bytes of link texts that are gathered."]
+    index_gathered_bytes_max = 16 * MIB, ceiling 64 * GIB, "they are written to the index", "index.gathered";
+    #[doc = "Bytes of a query."]
+    query_bytes_max = 4 * KIB, ceiling MIB, "the rest is left out, with a note", "search.cut";
+    #[doc = "Words of a query, phrases and filters included."]
+    query_words_max = 64, ceiling 1_024, "the rest is left out, with a note", "search.cut";
+    #[doc = "Words that one prefix of a query stands for."]
+    query_prefix_words_max = 128, ceiling 65_536, "the most frequent ones count", "search.prefix_cut";
+    #[doc = "Matches that are ranked with their links, and can be paged through."]
+    search_ranked_max = 1_000, ceiling 1_000_000, "further ones are counted only", "search.ranked";
+    #[doc = "Pages that are found by the texts of links to them alone, for each word."]
+    search_anchored_max = 10_000, ceiling 10_000_000, "further ones are left out", "search.anchored";
+    #[doc = "Bytes of a snippet."]
+    snippet_bytes_max = 240, ceiling 64 * KIB, "it is cut between words", "search.snippets";
+    #[doc = "Bytes of a page's text in which its snippet is looked for."]
+    snippet_text_bytes_max = 256 * KIB, ceiling 64 * MIB, "what follows is not looked at", "search.snippets";
     #[doc = "Free disk space below which the crawl waits."]
     disk_free_bytes_min = 2 * GIB, ceiling 1_024 * 1_024 * GIB, "the crawl pauses until there is room", "engine.disk_low";
     #[doc = "Time that the crawl waits for room on the disk."]
     disk_wait_ms_max = 60 * SECOND_MS, ceiling 30 * 24 * HOUR_MS, "the crawl stops, its state saved", "engine.disk_low";
     #[doc = "Seeds of one crawl."]
     seeds_max = 100_000_000, ceiling 1_000_000_000, "the rest is left out, said aloud", "seeds.truncated";
+    #[doc = "Places taken into the scope beside the seeds: where a seed is redirected to on its own site, and where symbolic links lead."]
+    seeds_adopted_max = 1_000, ceiling 100_000, "what lies there is rejected like any other", "reject.scope";
     #[doc = "Bytes of one line of a seed file."]
     seed_line_bytes_max = 64 * KIB, ceiling MIB, "the line is skipped, with a note", "seeds.skipped";
     #[doc = "Time given to fetches in flight when the crawl is asked to stop."]

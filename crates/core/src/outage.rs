@@ -41,10 +41,9 @@ impl Evidence {
     pub fn of(class: FailureClass) -> Option<Self> {
         use FailureClass as Class;
         Some(match class {
-            Class::Offline => Self::NoWayOut,
-            Class::ConnectTimeout | Class::Unroutable | Class::NameServers | Class::Proxy => {
-                Self::Silence
-            }
+            // The proxy is the way out, and it is our own.
+            Class::Offline | Class::Proxy => Self::NoWayOut,
+            Class::ConnectTimeout | Class::Unroutable | Class::NameServers => Self::Silence,
             Class::FirstByteTimeout | Class::Reset | Class::BodyBroken => Self::Unclear,
             Class::Dns
             | Class::Refused
@@ -198,6 +197,11 @@ impl Outage {
         if let State::Offline { probes, .. } = &mut self.state {
             probes.under_way = None;
         }
+    }
+
+    /// Whether anybody was ever heard of.
+    pub fn has_heard(&self) -> bool {
+        self.last_life.is_some()
     }
 
     /// For how long an outage is waited out. Where nobody was ever heard of, there may be no network at all.

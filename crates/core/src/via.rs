@@ -38,11 +38,13 @@ pub enum Via {
     Probe,
     /// A file that a feed or a sitemap offers beside its pages: sound, film, image.
     Enclosure,
+    /// Asked for by the crawl itself, to see whether one host is the mirror of another.
+    Mirror,
 }
 
 impl Via {
     /// Every way, in the order of the type.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Seed,
         Self::Anchor,
         Self::Frame,
@@ -57,6 +59,7 @@ impl Via {
         Self::Robots,
         Self::Probe,
         Self::Enclosure,
+        Self::Mirror,
     ];
 
     /// One stable word for logs, counters and files; the same as serde writes.
@@ -76,6 +79,7 @@ impl Via {
             Self::Robots => "robots",
             Self::Probe => "probe",
             Self::Enclosure => "enclosure",
+            Self::Mirror => "mirror",
         }
     }
 

@@ -1,16 +1,17 @@
 //! A crawl, put together: directory, frontier, sinks, line, writer, engine.
 
-use std::path::Path;
+mod begin;
+
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use larm_core::Limits;
 use larm_core::scope::Filter;
 use larm_core::url::{CrawlUrl, UrlRules};
-use larm_core::via::Via;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
+use self::begin::{offer_seeds, refuse_orphaned_archive};
 use crate::change::Change;
 use crate::clock::Clock;
 use crate::directory::Directory;
@@ -21,17 +22,19 @@ use crate::fetch::{
     ProxiedResolver, ProxyPlan, Resolve, Schemes,
 };
 use crate::files;
+use crate::frontier::near::Index;
 use crate::frontier::sieve::Recent;
-use crate::frontier::{Candidate, DiskFrontier, Errand, Frontier, Opened, SharedFrontier};
-use crate::handle::{Handle, Shared};
+use crate::frontier::{DiskFrontier, Frontier, Opened, SharedAliases, SharedFrontier};
+use crate::handle::{Handle, Idle, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
-use crate::line::{Line, PageHandler, Troubles};
+use crate::line::{Line, PageHandler};
 use crate::login::Logins;
 use crate::network::Network;
 use crate::pdf::PdfReaders;
 use crate::places::{Meter, Places};
-use crate::plan::Plan;
+use crate::plan::{Duplicates, Plan};
+use crate::reasons::Reasons;
 use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
 use crate::soft::SoftHosts;
@@ -40,9 +43,6 @@ use crate::store::{
     Chain, CrawlLogSink, LinksSink, PagesSink, Sink, StorePlan, Summary, Visit, WarcSink,
 };
 use crate::writer::{Work, Writer};
-
-/// Seeds are offered in batches of this many, so that a million of them need no memory to speak of.
-const SEED_BATCH: usize = 10_000;
 
 /// A crawl to be started: a plan, and what the library user adds to it.
 pub struct Crawl {
@@ -204,7 +204,11 @@ impl Core {
 impl Assembly {
     fn assemble(&mut self, opened: Opened) -> Result<Core> {
         let chain = Chain::open(self.sinks()?, &opened.positions)?;
-        let recent = opened.frontier.recent();
+        let known = Known {
+            recent: opened.frontier.recent(),
+            near: opened.frontier.near(),
+            aliases: opened.frontier.aliases(),
+        };
         let mut frontier: Box<dyn Frontier> = Box::new(opened.frontier);
         frontier.set_budgets(self.crawl.plan.budgets)?;
         frontier.set_host_delays(&self.crawl.plan.host_delays);
@@ -217,15 +221,17 @@ impl Assembly {
             wake: Arc::new(Notify::new()),
             clock: self.clock,
             network: Arc::new(Network::new(&self.limits, self.clock)),
+            reasons: Reasons::open(&self.directory.state(), self.limits.host_reasons_max),
             paused: AtomicBool::new(false),
             disk_low: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             in_flight: AtomicU64::new(0),
+            idle_ms: AtomicU64::new(0),
             rates: Mutex::default(),
             places: Mutex::new(places.standing()),
         });
         let (jobs, inbox) = mpsc::channel(channel_places(&self.limits));
-        let line = self.line(&shared, recent, &chain, jobs)?;
+        let line = self.line(&shared, known, &chain, jobs)?;
         let writer = Writer::new(chain, shared.clone(), inbox, self.limits.clone());
         Ok(Core { shared, line, writer, places })
     }
@@ -288,7 +294,7 @@ impl Assembly {
     fn line(
         &self,
         shared: &Arc<Shared>,
-        recent: Arc<Recent>,
+        known: Known,
         chain: &Chain,
         writer: mpsc::Sender<Work>,
     ) -> Result<Arc<Line>> {
@@ -311,7 +317,10 @@ impl Assembly {
         Ok(Arc::new(Line {
             frontier: shared.frontier.clone(),
             rules: shared.rules.clone(),
-            recent,
+            recent: known.recent,
+            near: known.near,
+            aliases: known.aliases,
+            duplicates: plan.duplicates,
             logins: Logins::new(&plan.logins, cookies, &plan.limits)?,
             robots: RobotsCache::new(
                 &plan.agent,
@@ -321,7 +330,7 @@ impl Assembly {
             ),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve)
                 .behind(plan.fetch.proxies.clone()),
-            troubles: Troubles::new(self.limits.host_reasons_max),
+            troubles: shared.reasons.troubles(),
             resolver: Arc::new(LaneResolver(resolver)),
             fetcher,
             network: shared.network.clone(),
@@ -330,7 +339,11 @@ impl Assembly {
             wake: shared.wake.clone(),
             meter: Meter::default(),
             handler: self.crawl.handler.clone(),
-            reads_text: chain.reads_text() || self.crawl.handler.is_some(),
+            reads_text: chain.reads_text()
+                || self.crawl.handler.is_some()
+                || plan.duplicates != Duplicates::Off
+                || plan.budgets.learn(),
+            learns: plan.budgets.learn(),
             agent: plan.agent.clone(),
             obey: plan.obey_robots,
             respect: plan.signals.respect,
@@ -383,9 +396,17 @@ impl Assembly {
             pace: plan.pace,
             places,
             offline: None,
+            idle: Idle::default(),
             started: self.clock.now(),
         })
     }
+}
+
+/// What the frontier shares with those who do not hold it.
+struct Known {
+    recent: Arc<Recent>,
+    near: Arc<Index>,
+    aliases: SharedAliases,
 }
 
 /// One run, ready to go.
@@ -415,6 +436,7 @@ impl Run {
         // The disk's own words explain more than those of whoever waited for it.
         written.unwrap_or_else(|_| Err(Error::Stopped("the writer panicked".into())))?;
         let ended = ended.unwrap_or_else(|| Err(Error::Stopped("the writer stopped".into())));
+        shared.reasons.save()?;
         let (state, limit) = match ended? {
             Ending::Finished => (State::Finished, None),
             Ending::Limit(name) => (State::Limit, Some(name)),
@@ -429,47 +451,6 @@ impl Run {
 /// What the first seed is called.
 fn title_of(seed: &CrawlUrl) -> String {
     if seed.is_file() { seed.path().to_owned() } else { seed.host().to_owned() }
-}
-
-/// An archive without the state that belongs to it must not be taken for what a crash left behind.
-fn refuse_orphaned_archive(dir: &Path) -> Result<()> {
-    let kept = std::fs::read_dir(dir.join("warc")).is_ok_and(|mut files| files.next().is_some());
-    if !kept {
-        return Ok(());
-    }
-    Err(Error::Directory(format!(
-        "{} holds an archive, but its state is lost; `larm rebuild {}` makes it anew, or crawl into \
-         another directory with -o",
-        dir.display(),
-        dir.display()
-    )))
-}
-
-fn offer_seeds(shared: &Shared, plan: &Plan) -> Result<()> {
-    let seeds = plan.seeds.iter().map(|url| (url, Errand::Page));
-    let sitemaps = plan.sitemaps.iter().map(|url| (url, Errand::Sitemap));
-    let all: Vec<(&CrawlUrl, Errand)> = seeds.chain(sitemaps).collect();
-    for batch in all.chunks(SEED_BATCH) {
-        let candidates = batch.iter().map(|(url, errand)| Candidate {
-            url: (*url).clone(),
-            depth: 0,
-            via: Via::Seed,
-            parent: None,
-            redirects: 0,
-            errand: errand.clone(),
-        });
-        let mut frontier = shared.frontier.hold()?;
-        frontier.offer(candidates.collect())?;
-        // They may be many, and nobody else commits yet.
-        if let Some(sealed) = frontier.seal(Vec::new())? {
-            sealed.sync()?;
-        }
-        let now = shared.clock.now();
-        if frontier.wants_checkpoint(now) {
-            frontier.checkpoint(now)?;
-        }
-    }
-    Ok(())
 }
 
 fn channel_places(limits: &Limits) -> usize {

@@ -16,7 +16,7 @@ use crate::rebuild::stage;
 use crate::store::durable;
 
 /// The format that this version writes, and the only one that it reads.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// What the format file says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,9 +86,9 @@ pub fn identify(path: &Path) -> Result<Identity> {
     })
 }
 
-/// Whether a process is using the directory now.
+/// Whether a process is using the directory now. To look, it need not be one's own.
 pub fn in_use(path: &Path) -> bool {
-    let file = OpenOptions::new().read(true).write(true).open(path.join("state").join("lock"));
+    let file = File::open(path.join("state").join("lock"));
     file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 

@@ -17,7 +17,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, 
 use crate::change::Change;
 use crate::error::{Error, Result};
 use crate::frontier::{Budgets, Frontier, Lease, Nameless, Turn as LeaseTurn};
-use crate::handle::{Command, Phase, Shared};
+use crate::handle::{Command, Idle, Phase, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
 use crate::line::{Line, Named};
@@ -62,6 +62,7 @@ pub struct Engine {
     pub(crate) places: Places,
     /// Since when our network is known to be down.
     pub(crate) offline: Option<Millis>,
+    pub(crate) idle: Idle,
     pub(crate) started: Millis,
 }
 
@@ -133,6 +134,7 @@ impl Engine {
         let shared = self.shared.clone();
         let now = shared.clock.now();
         let phase = shared.phase();
+        shared.idle_ms.fetch_add(self.idle.note(phase, now), Ordering::Relaxed);
         self.watch_network(tasks, now)?;
         let mut frontier = shared.frontier.hold()?;
         shared.network.know_hosts(frontier.totals().hosts);
@@ -197,7 +199,9 @@ impl Engine {
         }
         match (self.offline, network.offline_since()) {
             (None, Some(since)) => {
-                tracing::warn!(%since, "this machine seems to be offline: waiting for the network");
+                let why = network.offline_reason();
+                let why = why.as_deref().unwrap_or("this machine seems to be offline");
+                tracing::warn!(%since, "{why}: waiting for the network");
             }
             (Some(since), None) => tracing::info!(%since, "the network is back; going on"),
             _ => {}
@@ -205,10 +209,12 @@ impl Engine {
         self.offline = network.offline_since();
         match network.gone_since(now) {
             None => Ok(()),
-            Some(since) => Err(Error::Stopped(format!(
-                "this machine has been offline since {since}; everything is kept, \
-                 and `larm resume` goes on"
-            ))),
+            Some(since) => {
+                let why = network.offline_reason();
+                let why =
+                    why.unwrap_or_else(|| format!("this machine has been offline since {since}"));
+                Err(Error::Stopped(format!("{why}; everything is kept, and `larm resume` goes on")))
+            }
         }
     }
 
@@ -240,7 +246,8 @@ impl Engine {
             return None;
         }
         let budgets = self.ends.budgets;
-        if frontier.waiting() == 0 {
+        // What is held waits for whoever allows more, not for us.
+        if frontier.waiting() == totals.held {
             return Some(Ending::Finished);
         }
         if budgets.pages_max.is_some_and(|max| totals.answered >= max) {
@@ -318,6 +325,7 @@ impl Engine {
     fn keep_house(&mut self) -> Result<()> {
         let room = self.housekeeper.tick(&self.shared)?;
         self.jar.as_ref().map_or(Ok(()), Jar::save)?;
+        self.shared.reasons.save()?;
         self.shared.disk_low.store(!room, Ordering::Relaxed);
         Ok(())
     }
@@ -349,7 +357,10 @@ impl Engine {
             Change::Delay(ms) => self.pace = paced(self.pace, *ms),
             Change::Rate(rate) => self.pace.rate = *rate,
             Change::Concurrency(n) => self.places.set(*n),
-            Change::MaxPages(n) => self.ends.budgets.pages_max = Some(*n),
+            Change::MaxPages(_)
+            | Change::HostBudget(_)
+            | Change::SiteBudget(_)
+            | Change::PatternBudget(_) => change.set_budget(&mut self.ends.budgets),
             Change::Exclude(pattern) => self.line.rules.exclude(pattern)?,
             Change::Block(host) => self.line.rules.block(host)?,
             Change::Seed(url) => {

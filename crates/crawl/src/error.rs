@@ -50,6 +50,14 @@ impl Error {
         move |source| Self::Io { path, source }
     }
 
+    /// Whether it failed since nothing may be written there.
+    pub fn is_read_only(&self) -> bool {
+        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        let may_not =
+            |source: &io::Error| matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem);
+        matches!(self, Self::Io { source, .. } if may_not(source))
+    }
+
     /// Whether the disk is full or a quota is reached: the one failure that a user can mend.
     pub fn is_disk_full(&self) -> bool {
         match self {

@@ -15,6 +15,7 @@ use crate::explain::{Explanation, explain};
 use crate::frontier::{FrontierStatus, HostList, HostStatus, SharedFrontier};
 use crate::network::Network;
 use crate::places::Standing;
+use crate::reasons::Reasons;
 use crate::rules::SharedRules;
 
 /// What a crawl is doing.
@@ -42,6 +43,9 @@ pub struct Status {
     pub phase: Phase,
     /// Since when our own network is down, if it is.
     pub offline_since: Option<Millis>,
+    /// Why, where that is known: a proxy that cannot be used.
+    #[serde(default)]
+    pub offline_reason: Option<String>,
     /// Fetches under way.
     pub in_flight: u64,
     /// Fetches that there may be at a time.
@@ -66,12 +70,30 @@ pub(crate) struct Shared {
     pub wake: Arc<Notify>,
     pub clock: Clock,
     pub network: Arc<Network>,
+    pub reasons: Reasons,
     pub paused: AtomicBool,
     pub disk_low: AtomicBool,
     pub stopping: AtomicBool,
     pub in_flight: AtomicU64,
+    /// Time spent idle since the time of work was noted last.
+    pub idle_ms: AtomicU64,
     pub rates: Mutex<Rates>,
     pub places: Mutex<Standing>,
+}
+
+/// Time in which a crawl does nothing on purpose: paused, offline, or waiting for room on the disk.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Idle {
+    since: Option<Millis>,
+}
+
+impl Idle {
+    /// Takes note of the phase at `now`. Gives the time that was spent idle since this was asked last.
+    pub fn note(&mut self, phase: Phase, now: Millis) -> u64 {
+        let is_idle = matches!(phase, Phase::Paused | Phase::DiskLow | Phase::Offline);
+        let since = std::mem::replace(&mut self.since, is_idle.then_some(now));
+        since.map_or(0, |since| now.since(since))
+    }
 }
 
 /// Pages and bytes at two moments, for the rate between them.
@@ -111,14 +133,15 @@ impl Handle {
     pub fn status(&self, hosts_max: usize) -> Status {
         let shared = &self.shared;
         let now = shared.clock.now();
-        let frontier = shared.frontier.look();
-        let frontier = frontier.status(now, hosts_max);
+        let mut frontier = shared.frontier.look().status(now, hosts_max);
+        frontier.hosts = frontier.hosts.into_iter().map(|host| shared.reasons.tell(host)).collect();
         let rates = *shared.rates.lock().unwrap_or_else(PoisonError::into_inner);
         let standing = shared.places();
         Status {
             at: now,
             phase: shared.phase(),
             offline_since: shared.network.offline_since(),
+            offline_reason: shared.network.offline_reason(),
             in_flight: shared.in_flight.load(Ordering::Relaxed),
             places: standing.places,
             places_reason: standing.reason.to_string(),
@@ -131,25 +154,28 @@ impl Handle {
 
     /// What each host in memory is doing, with at most `hosts_max` of them.
     pub fn hosts(&self, hosts_max: usize) -> HostList {
-        let frontier = self.shared.frontier.look();
-        frontier.host_list(self.shared.clock.now(), hosts_max)
+        let shared = &self.shared;
+        let list = shared.frontier.look().host_list(shared.clock.now(), hosts_max);
+        shared.reasons.tell_all(list)
     }
 
     /// What one host is waiting for.
     pub fn host(&self, name: &str) -> Option<HostStatus> {
-        let frontier = self.shared.frontier.look();
-        frontier.host_status(name, self.shared.clock.now())
+        let host = self.shared.frontier.look().host_status(name, self.shared.clock.now())?;
+        Some(self.shared.reasons.tell(host))
     }
 
     /// What became of a URL, or why it is not fetched.
     pub fn explain(&self, url: &CrawlUrl) -> Result<Explanation> {
         let frontier = self.shared.frontier.look();
-        explain(&**frontier, &self.shared.rules.read(), url, self.shared.clock.now())
+        let found = explain(&**frontier, &self.shared.rules.read(), url, self.shared.clock.now())?;
+        Ok(found.with_words(&self.shared.reasons))
     }
 
     /// Stops leasing until [`Handle::resume`]. What is in flight is finished.
     pub fn pause(&self) {
         self.shared.paused.store(true, Ordering::Relaxed);
+        self.shared.wake.notify_one();
     }
 
     /// Goes on after a pause.
@@ -189,6 +215,29 @@ impl Shared {
             Phase::Offline
         } else {
             Phase::Running
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_no_work() {
+        let mut idle = Idle::default();
+        let rows = [
+            (Phase::Running, 0, 0),
+            (Phase::Paused, 1_000, 0),
+            (Phase::Paused, 5_000, 4_000),
+            (Phase::Running, 6_000, 1_000),
+            (Phase::Running, 9_000, 0),
+            (Phase::Offline, 10_000, 0),
+            (Phase::Stopping, 12_000, 2_000),
+            (Phase::Stopping, 13_000, 0),
+        ];
+        for (phase, now, expected) in rows {
+            assert_eq!(idle.note(phase, Millis(now)), expected, "{phase:?} at {now}");
         }
     }
 }

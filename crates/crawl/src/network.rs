@@ -20,6 +20,8 @@ pub struct Network {
     outage: Mutex<Outage>,
     /// Something was noted that may decide what is in doubt.
     noted: Notify,
+    /// What is wrong with the proxy in the way, since somebody was heard of last.
+    proxy: Mutex<Option<String>>,
     hosts: AtomicU64,
     hosts_min: u64,
     clock: Clock,
@@ -31,6 +33,7 @@ impl Network {
         Self {
             outage: Mutex::new(Outage::new(limits)),
             noted: Notify::new(),
+            proxy: Mutex::default(),
             hosts: AtomicU64::new(0),
             hosts_min: limits.outage_hosts_min,
             clock,
@@ -44,12 +47,16 @@ impl Network {
 
     /// Somebody out there was heard of.
     pub fn heard_of(&self, host: HostKey) {
+        *self.proxy() = None;
         self.note(host, Evidence::Life);
     }
 
     /// A failure as it is to be held: against the host, or, if our network was down, against nobody.
     /// Waits as long as that is in doubt.
     pub async fn judge(&self, host: HostKey, failure: Failure) -> Failure {
+        if failure.class == FailureClass::Proxy {
+            *self.proxy() = Some(failure.detail.clone());
+        }
         let evidence = Evidence::of(failure.class);
         let Some(doubt) = evidence.and_then(|evidence| self.note(host, evidence)) else {
             return blamed(failure);
@@ -65,10 +72,20 @@ impl Network {
         self.lock().offline_since()
     }
 
-    /// Since when it is down, if that is too long to go on waiting.
+    /// Why it is down, where that is known: what is wrong with the proxy.
+    pub fn offline_reason(&self) -> Option<String> {
+        self.offline_since().and_then(|_| self.proxy().clone())
+    }
+
+    /// Since when it is down, if that is too long to go on waiting. For a proxy that never let us through
+    /// it is from the start: what is wrong is what was said of it.
     pub fn gone_since(&self, now: Millis) -> Option<Millis> {
+        let is_shut_out = self.proxy().is_some();
         let outage = self.lock();
-        let patience_ms = outage.patience_ms();
+        let patience_ms = match is_shut_out && !outage.has_heard() {
+            true => 0,
+            false => outage.patience_ms(),
+        };
         outage.offline_since().filter(|since| now.since(*since) >= patience_ms)
     }
 
@@ -112,6 +129,10 @@ impl Network {
                 }
             }
         }
+    }
+
+    fn proxy(&self) -> MutexGuard<'_, Option<String>> {
+        self.proxy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Outage> {

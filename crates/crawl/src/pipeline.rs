@@ -3,7 +3,7 @@
 //! ```text
 //! Frontier::lease ─▶ Lease ─ rules ─▶ guard ─▶ robots ─▶ Permit ─ login ─ fetch ─▶ Fetched ─ wall? ─ digest ─▶ parse ─▶ Page
 //!        ▲                                                                                                        │
-//!        └──────────────────── Frontier::settle ◀─ sinks ◀─ Visit ◀─ links judged (steps 1 and 2) ◀───────────────┘
+//!        └───────── Frontier::settle ◀─ sinks ◀─ Visit ◀─ near-duplicate? ◀─ links judged (steps 1 and 2) ◀───────┘
 //! ```
 //!
 //! All branching of the line is in [`process`]; each step is a function of [`Line`]. Nothing here spawns,
@@ -15,7 +15,7 @@ use larm_core::{Blame, Failure, FailureClass, Outcome};
 
 use crate::error::Result;
 use crate::fetch::Fetched;
-use crate::frontier::{Lease, Turn};
+use crate::frontier::{Lease, SIGNALS, Turn};
 use crate::line::{Archived, Entry, Guarded, Line};
 use crate::robots::{Answer, Permit};
 
@@ -28,6 +28,10 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     };
     if let Verdict::Reject(reason) = line.judge_again(&lease) {
         let outcome = Outcome::Rejected { filter: reason.filter.into(), detail: reason.detail };
+        return line.settle_unasked(lease, outcome).await;
+    }
+    if let Some(page) = line.stands_for(&lease)? {
+        let outcome = Outcome::Rejected { filter: page.rule.into(), detail: page.why };
         return line.settle_unasked(lease, outcome).await;
     }
     let lease = match line.guard(lease, address) {
@@ -44,6 +48,10 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
         Answer::Yes(permit) => permit,
         Answer::No(lease, rule) => {
             return line.settle_unasked(lease, Outcome::Denied { rule }).await;
+        }
+        Answer::Reserved(lease, detail) => {
+            let outcome = Outcome::Rejected { filter: SIGNALS.to_owned(), detail };
+            return line.settle_unasked(lease, outcome).await;
         }
         Answer::Ask(permit) => return run_errand(line, permit).await,
     };
@@ -76,16 +84,19 @@ pub async fn process(line: &Line, lease: Lease) -> Result<()> {
     if let Some(failure) = line.worth_another_try(&lease, &fetched) {
         return line.try_again(lease, &fetched, failure).await;
     }
-    let read = line.read(&lease, &fetched, &body, said).await?;
-    let links = line.judge_links(&lease, &fetched, read.page.as_ref())?;
+    let mut read = line.read(&lease, &fetched, &body, said).await?;
+    let mut links = line.judge_links(&lease, &fetched, read.page.as_ref())?;
+    line.liken(&lease, &mut read, &mut links)?;
+    line.look_for_twins(&lease, &mut read)?;
     line.keep(lease, fetched, read, links).await
 }
 
 /// The end of the line alone, for an answer that an archive holds: nobody is asked for anything.
 pub async fn restore(line: &Line, lease: Lease, archived: Archived) -> Result<()> {
     let body = line.decode(&archived.fetched);
-    let read = line.read_archived(&lease, &archived, &body).await?;
-    let links = line.judge_links(&lease, &archived.fetched, read.page.as_ref())?;
+    let mut read = line.read_archived(&lease, &archived, &body).await?;
+    let mut links = line.judge_links(&lease, &archived.fetched, read.page.as_ref())?;
+    line.recall_likeness(&lease, &archived, &mut read, &mut links);
     drop(body);
     line.keep(lease, archived.fetched, read, links).await
 }
@@ -114,6 +125,14 @@ async fn log_in(line: &Line, permit: Permit) -> Result<()> {
         && is_ours(failure)
     {
         return line.give_back(permit.into_lease(), failure).await;
+    }
+    if let Ok(fetched) = &answer {
+        if line.answers_challenge(permit.lease(), fetched) {
+            return line.ask_again(permit.into_lease(), fetched).await;
+        }
+        if let Some(failure) = line.asks_for_patience(permit.lease(), fetched) {
+            return line.try_again(permit.into_lease(), fetched, failure).await;
+        }
     }
     line.settle_login(permit, answer).await
 }

@@ -17,6 +17,13 @@ use crate::login::{LoginPlan, Logins};
 use crate::pdf::PdfProgram;
 use crate::rules::SharedRules;
 
+/// Pages with nothing new that cut a shape of URLs off, where nobody says otherwise.
+pub const CUT_AT: u32 = 30;
+/// Pages of a host, and of a site, before it has shown that it is worth more, in a crawl that goes anywhere.
+pub const HOST_BASE: u64 = 1_000;
+/// See [`HOST_BASE`].
+pub const SITE_BASE: u64 = 5_000;
+
 /// One crawl: where, what, how fast, how much.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -56,6 +63,8 @@ pub struct Plan {
     pub obey_robots: bool,
     /// What is done about what owners say of the use of their pages.
     pub signals: SignalPlan,
+    /// What is done about pages that are there already.
+    pub duplicates: Duplicates,
     /// Whether a host whose pages look alike is asked for a path that cannot be there.
     pub probe: bool,
     /// Whether an origin whose robots.txt names no sitemap is asked for `/sitemap.xml`.
@@ -120,6 +129,19 @@ impl SignalPlan {
     }
 }
 
+/// What is done about pages that are there already: under another name of their host, under another name
+/// in their directory, or with nearly the same words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// Nobody looks.
+    Off,
+    /// They are marked and explained, and fetched and followed like all others.
+    Mark,
+    /// Links of near-duplicates are not followed, and aliases are not asked.
+    #[default]
+    Stop,
+}
+
 /// The sinks that the plan composes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keep {
@@ -169,7 +191,7 @@ impl Plan {
             url_rules: UrlRules::default(),
             pace: Pace::default(),
             host_delays: Vec::new(),
-            budgets: Budgets::default(),
+            budgets: Budgets { cut_at: Some(CUT_AT), ..Budgets::default() },
             time_ms_max: None,
             bytes_max: None,
             concurrency: None,
@@ -180,6 +202,7 @@ impl Plan {
             allow_private: Vec::new(),
             obey_robots: true,
             signals: SignalPlan::default(),
+            duplicates: Duplicates::default(),
             probe: true,
             usual_sitemap: true,
             pdf: None,
@@ -204,11 +227,17 @@ impl Plan {
     }
 
     /// Whether a crawl can be started by this plan: patterns, headers, certificates and limits are
-    /// looked at, and nothing is written.
+    /// looked at, and nothing is written. A file that the plan names and that cannot be read is a mistake
+    /// of the plan.
     pub fn check(&self) -> Result<()> {
+        let named = |error| match error {
+            Error::Io { .. } => Error::Plan(error.to_string()),
+            other => other,
+        };
         self.limits.validate().map_err(|error| Error::Plan(error.to_string()))?;
-        SharedRules::new(self, Vec::new())?;
+        SharedRules::new(self, Vec::new()).map_err(named)?;
         Logins::new(&self.logins, None, &self.limits)?;
-        HttpFetch::new(self.fetch.clone(), None, self.limits.clone(), Clock::start()).map(|_| ())
+        let (fetch, limits) = (self.fetch.clone(), self.limits.clone());
+        HttpFetch::new(fetch, None, limits, Clock::start()).map(|_| ()).map_err(named)
     }
 }

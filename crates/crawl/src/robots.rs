@@ -86,6 +86,12 @@ impl Permit {
         let lease = Lease::for_test(url.clone(), address);
         Self { lease, address, url, signals: Signals::default(), form: None }
     }
+
+    /// The same for a host with more addresses.
+    #[cfg(test)]
+    pub(crate) fn with_others(self, others: Vec<std::net::IpAddr>) -> Self {
+        Self { lease: self.lease.with_others(others), ..self }
+    }
 }
 
 /// What robots.txt says to a lease.
@@ -95,6 +101,8 @@ pub enum Answer {
     Yes(Permit),
     /// No, because of this line.
     No(Lease, String),
+    /// It may be asked for, but its owner reserves a use that is to be respected, by these words.
+    Reserved(Lease, String),
     /// Not known: fetch this robots.txt first.
     Ask(Permit),
 }
@@ -191,7 +199,7 @@ impl RobotsCache {
             let signals = self.signals(&entry, lease.url(), &stored)?;
             return Ok(match signals.reserved(self.plan.respect) {
                 Some((of, words)) if lease.errand().counts() => {
-                    Answer::No(lease, format!("{of} is reserved by {words}"))
+                    Answer::Reserved(lease, format!("{of} is reserved by {words}"))
                 }
                 _ => Answer::Yes(permit(lease, address, signals)),
             });

@@ -3,12 +3,13 @@
 //! Readers take the current rules by reference count and keep them for one page; a change builds new
 //! ones and puts them in place.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use larm_core::Limits;
 use larm_core::scope::{Filter, FilterSpec, Filters, KnownList, ScopeInput, Subject, Verdict};
-use larm_core::url::{CrawlUrl, UrlRules};
+use larm_core::url::{CrawlUrl, Fingerprint, UrlRules};
 
 use crate::error::{Error, Result};
 use crate::plan::{Plan, Selection};
@@ -47,18 +48,26 @@ pub struct SharedRules {
 /// What the rules are made from.
 struct Source {
     seeds: Vec<CrawlUrl>,
+    /// Their hosts.
+    seed_hosts: HashSet<Fingerprint>,
     selection: Selection,
     block_lines: Vec<String>,
     own: Vec<Arc<dyn Filter>>,
     url_rules: UrlRules,
     limits: Limits,
     year: u32,
+    /// Seeds that were taken in since: where those of the plan had moved, or symbolic links led to.
+    adopted: u64,
 }
 
 /// What belongs to the crawl. Behind a login, links that change something are never followed, whatever
 /// filters there are.
 fn selection_of(plan: &Plan) -> Selection {
     let mut selection = plan.selection.clone();
+    // Which ports are not the web's is no matter of taste: a list of one's own has that filter, too.
+    if !selection.filters.contains(&FilterSpec::Ports {}) {
+        selection.filters.insert(0, FilterSpec::Ports {});
+    }
     if !plan.logins.is_empty() {
         let lists = vec![KnownList::Actions, KnownList::AnyActions];
         selection.filters.push(FilterSpec::KnownPaths { lists, extra: Vec::new() });
@@ -86,14 +95,17 @@ impl Filter for Own {
 impl SharedRules {
     /// The rules of a plan, with filters of the library user's own at the end.
     pub fn new(plan: &Plan, own: Vec<Arc<dyn Filter>>) -> Result<Self> {
+        let seeds: Vec<CrawlUrl> = plan.seeds.iter().chain(&plan.sitemaps).cloned().collect();
         let source = Source {
-            seeds: plan.seeds.iter().chain(&plan.sitemaps).cloned().collect(),
+            seed_hosts: seeds.iter().map(|seed| Fingerprint::of(seed.host())).collect(),
+            seeds,
             selection: selection_of(plan),
             block_lines: read_block_file(plan.selection.block_file.as_ref())?,
             own,
             url_rules: plan.url_rules.clone(),
             limits: plan.limits.clone(),
             year: crate::clock::Clock::start().now().year(),
+            adopted: 0,
         };
         let rules = Arc::new(source.build()?);
         Ok(Self { current: Arc::new(RwLock::new(rules)), source: Arc::new(Mutex::new(source)) })
@@ -117,16 +129,22 @@ impl SharedRules {
     /// Whether a seed is of this host.
     pub fn has_seed_host(&self, host: &str) -> bool {
         let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
-        source.seeds.iter().any(|seed| seed.host() == host)
+        source.seed_hosts.contains(&Fingerprint::of(host))
     }
 
-    /// Takes one more seed into the scope. Says whether that is news.
+    /// Takes one more seed into the scope, unless `seeds_adopted_max` are there. Says whether that is news.
     pub fn adopt_seed(&self, url: &CrawlUrl) -> bool {
-        let known = {
+        let may_be_news = {
             let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
-            source.seeds.iter().any(|seed| seed.host() == url.host() && seed.path() == url.path())
+            let is_it = |seed: &CrawlUrl| seed.host() == url.host() && seed.path() == url.path();
+            source.adopted < source.limits.seeds_adopted_max && !source.seeds.iter().any(is_it)
         };
-        !known && self.change(|source| source.seeds.push(url.clone())).is_ok()
+        let adopt = |source: &mut Source| {
+            source.seed_hosts.insert(Fingerprint::of(url.host()));
+            source.seeds.push(url.clone());
+            source.adopted += 1;
+        };
+        may_be_news && self.change(adopt).is_ok()
     }
 
     /// Reads the file of blocked hosts again. Says whether it had changed.
@@ -193,4 +211,43 @@ fn read_block_file(path: Option<&PathBuf>) -> Result<Vec<String>> {
     let Some(path) = path else { return Ok(Vec::new()) };
     let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
     Ok(text.lines().map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use larm_core::via::Via;
+
+    use super::*;
+
+    #[test]
+    fn places_that_are_taken_in_later_have_an_end() {
+        let url = |text: &str| CrawlUrl::from_canonical(text).unwrap();
+        let mut plan = Plan::new("d", vec![url("file:///tree/")]);
+        plan.limits.seeds_adopted_max = 2;
+        let rules = SharedRules::new(&plan, Vec::new()).unwrap();
+        let places = ["file:///a/", "file:///a/", "file:///b/", "file:///c/"].map(url);
+        let news = places.each_ref().map(|place| rules.adopt_seed(place));
+        assert_eq!(news, [true, false, true, false]);
+        let passes = places.each_ref().map(|url| {
+            let subject = Subject { url, depth: 1, via: Via::Redirect, from: None, redirects: 1 };
+            matches!(rules.read().judge(&subject), Verdict::Pass)
+        });
+        assert_eq!(passes, [true, true, true, false]);
+    }
+
+    #[test]
+    fn a_list_of_filters_without_ports_still_refuses_the_ports_of_other_services() {
+        let url = |text: &str| CrawlUrl::from_canonical(text).unwrap();
+        let mut plan = Plan::new("d", vec![url("http://h/")]);
+        plan.selection.filters = vec![FilterSpec::Length {}];
+        let rules = SharedRules::new(&plan, Vec::new()).unwrap().read();
+        for (text, passes) in [("http://other/", true), ("http://other:25/", false)] {
+            let url = url(text);
+            let subject =
+                Subject { url: &url, depth: 1, via: Via::Anchor, from: None, redirects: 0 };
+            assert_eq!(matches!(rules.judge(&subject), Verdict::Pass), passes, "{text}");
+            let is_safe = matches!(rules.judge_safety(&subject), Verdict::Pass);
+            assert_eq!(is_safe, passes, "{text}");
+        }
+    }
 }

@@ -210,7 +210,9 @@ impl Writer {
     /// Everything settled so far, ready to be made durable.
     fn begin_commit(&mut self) -> Result<Commit> {
         let now = self.shared.clock.now();
-        let worked_ms = now.since(std::mem::replace(&mut self.worked_until, now));
+        let passed_ms = now.since(std::mem::replace(&mut self.worked_until, now));
+        let idle_ms = self.shared.idle_ms.swap(0, Ordering::Relaxed);
+        let worked_ms = passed_ms.saturating_sub(idle_ms);
         self.commit_at = None;
         let flushed = self.chain.flush_all()?;
         let mut frontier = self.shared.frontier.hold()?;

@@ -129,12 +129,15 @@ impl Layout {
 mod tests {
     use super::*;
 
-    /// Strings with their places and widths, in letters of size 10.
-    fn text(strings: &[(&str, f64, f64, f64)]) -> String {
+    /// A string with its place and width.
+    type Shown = (&'static str, f64, f64, f64);
+
+    /// Strings in letters of size 10.
+    fn text(strings: &[Shown]) -> String {
         turned(&Matrix::IDENTITY, strings)
     }
 
-    fn turned(turn: &Matrix, strings: &[(&str, f64, f64, f64)]) -> String {
+    fn turned(turn: &Matrix, strings: &[Shown]) -> String {
         let mut layout = Layout::new(1_000);
         for (text, x, y, width) in strings {
             let place = Matrix::IDENTITY.moved(*x, *y);
@@ -147,7 +150,7 @@ mod tests {
 
     #[test]
     fn gaps_make_words_and_lines() {
-        let rows: &[(&[(&str, f64, f64, f64)], &str)] = &[
+        let rows: &[(&[Shown], &str)] = &[
             (&[("ab", 0.0, 0.0, 10.0), ("cd", 10.5, 0.0, 10.0)], "abcd"),
             (&[("ab", 0.0, 0.0, 10.0), ("cd", 12.5, 0.0, 10.0)], "ab cd"),
             (&[("ab", 0.0, 20.0, 10.0), ("cd", 0.0, 8.0, 10.0)], "ab\ncd"),

@@ -4,7 +4,7 @@
 //! beyond what the order allows, further files, core dumps. Whatever then goes wrong costs this process and
 //! nothing else. Where the system has no such limits, the clock of whoever started it remains.
 
-use std::io::{self, BufRead, BufReader, BufWriter, Error, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 
 use larm_core::parse::pdf::{Order, Piece};
 
@@ -26,7 +26,7 @@ pub fn serve() -> io::Result<()> {
 
 /// A line for each piece, at once: what follows may be the end of this process.
 fn write(output: &mut impl Write, piece: &Piece) -> io::Result<()> {
-    let line = serde_json::to_string(piece).map_err(|error| Error::new(ErrorKind::Other, error))?;
+    let line = serde_json::to_string(piece).map_err(io::Error::other)?;
     writeln!(output, "{line}")?;
     output.flush()
 }

@@ -57,7 +57,7 @@ pub struct Coverage {
     pub fetched: usize,
     /// Required, and neither fetched nor excused.
     pub missing: Vec<String>,
-    /// Copies that were left out, of content that was fetched.
+    /// Left out, but of the same content as what was fetched: a copy, or what it is a copy of.
     pub excused: Vec<String>,
     /// Assets that were not fetched.
     pub assets_missing: Vec<String>,
@@ -86,15 +86,12 @@ pub fn coverage(truth: &Truth, requests: &[Request]) -> Coverage {
     let kept: BTreeSet<u64> =
         truth.pages.iter().filter(|(url, e)| got(url, e)).map(|(_, e)| e.content).collect();
     for (url, expect) in &truth.pages {
-        let is_copy = matches!(expect.kind, Kind::MirrorOf(_) | Kind::DuplicateOf(_));
         coverage.required += usize::from(expect.required);
         match got(url, expect) {
             true => coverage.fetched += usize::from(expect.required),
             false if expect.kind == Kind::Asset => coverage.assets_missing.push(url.clone()),
             false if !expect.required => {}
-            false if is_copy && kept.contains(&expect.content) => {
-                coverage.excused.push(url.clone())
-            }
+            false if kept.contains(&expect.content) => coverage.excused.push(url.clone()),
             false => coverage.missing.push(url.clone()),
         }
     }

@@ -13,7 +13,7 @@ use anyhow::Result;
 use larm_core::Limits;
 use larm_crawl::directory;
 use larm_graph::graph::Graph;
-use larm_graph::rank::{self, PageRank};
+use larm_graph::rank::{self, PageRank, Scores};
 use larm_graph::stored::{Extent, Freshness, Scope, View};
 use larm_graph::{StoredGraph, log};
 
@@ -99,12 +99,22 @@ impl<'a> Asked<'a> {
 
 /// What each node of a graph is worth, in the order that was asked for.
 fn scores(graph: &Graph, by: GraphOrder, how: &PageRank) -> Vec<f64> {
-    match by {
-        GraphOrder::Pagerank => rank::pagerank(graph, how).values,
-        GraphOrder::Backlinks => rank::in_degrees(graph).into_iter().map(f64::from).collect(),
-        GraphOrder::Hubs => rank::hits(graph, how).hubs.values,
-        GraphOrder::Authorities => rank::hits(graph, how).authorities.values,
+    let scores = match by {
+        GraphOrder::Backlinks => {
+            return rank::in_degrees(graph).into_iter().map(f64::from).collect();
+        }
+        GraphOrder::Pagerank => rank::pagerank(graph, how),
+        GraphOrder::Hubs => rank::hits(graph, how).hubs,
+        GraphOrder::Authorities => rank::hits(graph, how).authorities,
+    };
+    if scores.change >= how.tolerance {
+        let Scores { rounds, change, .. } = scores;
+        let what =
+            format!("after {rounds} rounds, the last of which changed the result by {change:e}");
+        // Nobody is left to tell when standard error is closed.
+        let _ = writeln!(std::io::stderr(), "larm: ended by graph_rounds_max {what}");
     }
+    scores.values
 }
 
 /// Links to each node from other nodes.

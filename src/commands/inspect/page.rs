@@ -128,8 +128,9 @@ fn signals(page: &Page, limits: &Limits) -> Vec<String> {
 pub fn show(args: &InspectPage) -> Result<()> {
     let body = super::read(args.file.as_deref().expect("clap asks for a file or --jsonl"))?;
     let text = args.url.as_deref().expect("clap asks for a URL or --jsonl");
-    let url = larm_core::url::seed(text, &RULES)
-        .map_err(|error| usage(format!("--url `{text}`: {error}")))?;
+    let url = larm_core::url::seed(text, &RULES).map_err(|error| {
+        usage(format!("--url `{}`: {error}", crate::config::secret::told(text)))
+    })?;
     let limits = Limits::default();
     let input = Input {
         url: &url.to_url(),

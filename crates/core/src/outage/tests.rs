@@ -69,6 +69,27 @@ fn a_failure_in_doubt_waits_and_is_decided_by_what_comes() {
     assert_eq!(down.decide(doubt, Millis(60_001)), Decision::Spare, "even if it is asked for late");
 }
 
+/// The lid is closed in mid-crawl, and opened hours later: the clock has jumped, or the network is not up yet.
+#[test]
+fn a_machine_that_slept_blames_nobody_for_it() {
+    const SLEPT_MS: u64 = 8 * 3_600 * 1_000;
+    let awake = |ms: u64| Millis(10_000 + SLEPT_MS + ms);
+    let mut outage = after(&[(9, 9, Life)]);
+    let early = outage.note(1, Silence, Millis(10_000)).expect("it is in doubt");
+    // What was in doubt when it fell asleep is decided at once, and a single host is no outage.
+    assert_eq!(outage.decide(early, awake(0)), Decision::Blame);
+    assert_eq!(outage.offline_since(), None);
+    // Connections that were open break one after the other before the network is there again.
+    let doubts: Vec<Doubt> =
+        (1..=4).filter_map(|host| outage.note(host, Silence, awake(host))).collect();
+    assert_eq!(outage.offline_since(), Some(awake(1)), "not since before it slept");
+    assert!(doubts.iter().all(|doubt| outage.decide(*doubt, awake(5)) == Decision::Spare));
+    assert_eq!(doubts.len(), 4);
+    let probe = outage.next_probe().expect("it is tried whether the network is back");
+    outage.note(2, Life, probe);
+    assert_eq!(outage.offline_since(), None);
+}
+
 #[test]
 fn who_alone_stays_silent_cannot_take_the_network_down_twice() {
     let mut outage = after(&[(0, 2, Life), (10, 1, NoWayOut)]);

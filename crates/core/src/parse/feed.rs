@@ -8,6 +8,7 @@
 use quick_xml::events::BytesStart;
 use url::Url;
 
+use super::language::language;
 use super::page::{Hint, Links, NewLink, Note, Page, cut};
 use super::prose::Prose;
 use super::sitemap::finish;
@@ -147,6 +148,7 @@ impl<'i> Feed<'i> {
             self.page.note(Note::BrokenXml);
         }
         self.list();
+        self.page.language = language(self.text.as_str(), &[]);
         self.page.set_text(self.text);
         finish(self.page, self.links)
     }
@@ -155,6 +157,12 @@ impl<'i> Feed<'i> {
     fn holder(&self) -> Option<Element> {
         let holds = |element: &&Element| matches!(element, Element::Channel | Element::Item);
         self.path.iter().rev().find(holds).copied()
+    }
+
+    /// Whether the innermost element is a channel or an entry itself: what stands in one of its parts, such
+    /// as the `source` of an entry or a channel's `image`, is said of that.
+    fn is_own(&self) -> bool {
+        matches!(self.path.last(), Some(Element::Channel | Element::Item))
     }
 
     fn in_item(&self) -> bool {
@@ -193,7 +201,9 @@ impl<'i> Feed<'i> {
         match name {
             "link" | "a" => {
                 let rel = get("rel").unwrap_or_default().to_ascii_lowercase();
-                if let (Some(href), Some(via)) = (get("href"), via_of(&rel)) {
+                if let (Some(href), Some(via)) = (get("href"), via_of(&rel))
+                    && (self.is_own() || via != Via::Sitemap)
+                {
                     self.lead(via, &href);
                 }
             }
@@ -222,16 +232,18 @@ impl<'i> Feed<'i> {
     fn close(&mut self, Capture { field, is_html, text, .. }: Capture) {
         let parent = self.path.last().copied();
         match field {
-            Field::Title if self.entry.title.is_empty() => {
-                self.entry.title = self.words(&text, is_html)
+            Field::Title if self.is_own() && self.entry.title.is_empty() => {
+                self.entry.title = self.words(&text, is_html);
             }
-            Field::Link if parent != Some(Element::Image) => self.lead(Via::Sitemap, &text),
+            Field::Link if self.is_own() => self.lead(Via::Sitemap, &text),
             Field::Id if is_url(text.trim()) => self.entry.id = text.trim().to_owned(),
             Field::Comments if is_url(text.trim()) => self.lead(Via::Link, &text),
             Field::File if matches!(parent, Some(Element::Image | Element::Channel)) => {
                 self.lead(Via::Enclosure, &text);
             }
-            Field::Date => self.entry.modified = self.entry.modified.max(moment(&text)),
+            Field::Date if self.is_own() => {
+                self.entry.modified = self.entry.modified.max(moment(&text))
+            }
             Field::Language if self.page.lang.is_none() => {
                 self.page.lang = Some(cut(text.trim(), self.limits.page_meta_bytes_max).to_owned());
             }

@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
+use super::language::language;
 use super::page::{Hint, Links, NewLink, Note, Page, cut};
 use super::prose::Prose;
 use super::sitemap::finish;
@@ -138,6 +139,7 @@ pub(super) fn read(input: &Input<'_>, mut page: Page, source: &str, limits: &Lim
             tell(item, input, &mut text, limits);
         }
     }
+    page.language = language(text.as_str(), &[]);
     page.set_text(text);
     finish(page, links)
 }

@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::language::language;
 use super::page::{Links, NewLink, Note, Page, cut};
 use super::prose::Prose;
 use crate::{Limits, Via};
@@ -147,6 +148,7 @@ impl<'l> Assembly<'l> {
                 Some(Fault::Died) | None => Note::PdfReaderDied,
             });
         }
+        self.page.language = language(self.text.as_str(), &[]);
         self.page.set_text(self.text);
         self.page.set_links(self.links);
         self.page

@@ -35,7 +35,8 @@ pub fn archive(name: &str) -> Option<Vec<(String, Vec<u8>)>> {
             b'0' | 0 => {
                 files.push((long_name.take().unwrap_or_else(|| path(header)), content.to_vec()))
             }
-            b'x' | b'g' | b'5' => {}
+            b'x' => long_name = pax_path(content),
+            b'g' | b'5' => {}
             other => panic!("a tar entry of type {other}"),
         }
         at += 512 + size.div_ceil(512) * 512;
@@ -54,6 +55,12 @@ fn path(header: &[u8]) -> String {
     let (name, prefix) = (until_nul(&header[..100]), until_nul(&header[345..500]));
     let is_ustar = &header[257..263] == b"ustar\0";
     if is_ustar && !prefix.is_empty() { format!("{prefix}/{name}") } else { name }
+}
+
+/// The path that a header of its own has for the next file: `length path=…`, a line each.
+fn pax_path(header: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(header);
+    text.lines().find_map(|line| Some(line.split_once(" path=")?.1.to_owned()))
 }
 
 fn until_nul(bytes: &[u8]) -> String {

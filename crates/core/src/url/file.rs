@@ -45,6 +45,11 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'@');
 
+/// Whether a host is one of those: no host to anybody but the frontier.
+pub fn is_lane(host: &str) -> bool {
+    LANES.contains(&host)
+}
+
 /// The lane of a file URL, always the same one.
 pub fn lane(canonical: &str) -> &'static str {
     let hash = xxhash_rust::xxh3::xxh3_64(canonical.as_bytes());

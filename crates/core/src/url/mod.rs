@@ -10,6 +10,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 mod base;
@@ -79,7 +80,7 @@ impl fmt::Display for UrlError {
 impl std::error::Error for UrlError {}
 
 /// 64 bits that stand for a canonical URL, the same on every machine and in every version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fingerprint(pub u64);
 
 impl Fingerprint {

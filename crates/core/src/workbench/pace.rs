@@ -90,8 +90,6 @@ pub enum WaitRule {
     AfterRestart,
     /// A page of it failed, and is tried again later.
     Retry,
-    /// Somebody paused it.
-    Paused,
 }
 
 impl WaitRule {
@@ -113,7 +111,6 @@ impl fmt::Display for WaitRule {
             Self::Excluded(class) => write!(f, "left alone after many failures ({class})"),
             Self::AfterRestart => f.write_str("one full gap after the crawl's restart"),
             Self::Retry => f.write_str("a page that failed is tried again later"),
-            Self::Paused => f.write_str("paused"),
         }
     }
 }

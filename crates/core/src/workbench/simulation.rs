@@ -314,7 +314,7 @@ impl Simulation {
     fn hold(&mut self, index: usize) {
         let later = self.random.pick(&[0, 0, 700, 20_000, 120_000]);
         let (host, until) = (key(index), self.now.after(later));
-        self.bench.not_before(host, until, WaitRule::Paused);
+        self.bench.not_before(host, until, WaitRule::Retry);
         if self.hosts[index].place == Where::Idle {
             self.audit.note(Event::Hold { host, until });
         }

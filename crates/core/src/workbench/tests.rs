@@ -166,12 +166,29 @@ fn waiting_for_the_address_does_not_cost_a_host_its_place() {
     assert_eq!(turns, [Some(1), Some(2)], "host 1 was due first, though its address was not free");
 }
 
+/// What was due during the jump is not made up for: each host has one turn, and its full gap behind it.
+#[test]
+fn after_a_jump_of_the_clock_nobody_is_asked_twice_in_a_row() {
+    let (mut bench, woken) = (bench(PACE, &[1, 2]), 8 * 3_600 * 1_000);
+    fetch(&mut bench, 0, 0);
+    assert_eq!(lease(&mut bench, 250), Some(1), "in flight while the machine sleeps");
+    bench.sent(HostKey(1), Millis(250));
+    fetch(&mut bench, 0, woken);
+    assert_eq!(lease(&mut bench, woken + 999), None);
+    let pace = settle(&mut bench, 1, woken, ANSWERED);
+    bench.enter(HostKey(1), address(2), pace);
+    assert_eq!(next_due(&bench, woken), Some(woken + 1_000));
+    let turns = [lease(&mut bench, woken + 1_000), lease(&mut bench, woken + 1_000)];
+    assert_eq!(turns, [Some(0), Some(1)]);
+    assert_eq!(lease(&mut bench, woken + 9_000), None, "both are under way");
+}
+
 #[test]
 fn a_hold_is_on_top_of_politeness_and_can_be_let_go() {
     let mut bench = bench(PACE, &[1]);
     fetch(&mut bench, 0, 0);
-    bench.not_before(HostKey(0), Millis(u64::MAX), WaitRule::Paused);
-    assert_eq!((wait_of(&bench, 0).rule, lease(&mut bench, 99_000)), (WaitRule::Paused, None));
+    bench.not_before(HostKey(0), Millis(u64::MAX), WaitRule::Retry);
+    assert_eq!((wait_of(&bench, 0).rule, lease(&mut bench, 99_000)), (WaitRule::Retry, None));
     bench.not_before(HostKey(0), Millis(0), WaitRule::None);
     assert_eq!(
         (wait_of(&bench, 0).until, wait_of(&bench, 0).rule),
@@ -276,7 +293,7 @@ fn an_unused_lease_gives_its_place_in_the_rate_back_unless_another_followed() {
 fn an_earlier_time_than_before_leases_nobody_too_soon() {
     let mut bench = bench(PACE, &[1, 1]);
     fetch(&mut bench, 0, 10_000);
-    bench.not_before(HostKey(1), Millis(10_500), WaitRule::Paused);
+    bench.not_before(HostKey(1), Millis(10_500), WaitRule::Retry);
     assert!(bench.addresses.first(Millis(10_500), &PACE).is_some());
     assert_eq!(lease(&mut bench, 10_499), None);
     assert_eq!(next_due(&bench, 9_000), Some(10_500));

@@ -239,6 +239,7 @@ impl Crawl {
             digest: Some(BodyDigest::of(url.as_bytes())),
             payload_digest: Some(Sha1Digest::of(url.as_bytes())),
             same_as: None,
+            likeness: None,
             warc: Some(WarcRef {
                 file: 7,
                 name: "larm-20261115200001-00007-abcdef.warc.gz".into(),

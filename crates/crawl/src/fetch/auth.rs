@@ -25,6 +25,8 @@ pub(super) struct Digest {
     nonce: String,
     opaque: Option<String>,
     algorithm: Algorithm,
+    /// Whether user and password are hashed once more, with this session's nonces (`-sess`).
+    is_session: bool,
     /// Whether the server knows `qop=auth`; old ones do not.
     counts: bool,
     /// The last nonce was fine once, and is too old now.
@@ -90,7 +92,10 @@ impl Digest {
             let field = fields.iter().find(|(found, _)| found.eq_ignore_ascii_case(name));
             field.map(|(_, value)| value.clone())
         };
-        let algorithm = match get("algorithm").unwrap_or_default().to_ascii_lowercase().as_str() {
+        let named = get("algorithm").unwrap_or_default().to_ascii_lowercase();
+        let (name, is_session) =
+            named.strip_suffix("-sess").map_or((&*named, false), |n| (n, true));
+        let algorithm = match name {
             "" | "md5" => Algorithm::Md5,
             "sha-256" => Algorithm::Sha256,
             _ => return None,
@@ -107,6 +112,7 @@ impl Digest {
             nonce: get("nonce")?,
             opaque: get("opaque"),
             algorithm,
+            is_session,
             counts,
             is_stale: get("stale").is_some_and(|stale| stale.eq_ignore_ascii_case("true")),
             answers: 0,
@@ -122,9 +128,12 @@ impl Digest {
     ) -> String {
         self.answers = self.answers.saturating_add(1);
         let Self { realm, nonce, .. } = &*self;
-        let who = self.hash(&format!("{user}:{realm}:{password}"));
-        let what = self.hash(&format!("{method}:{uri}"));
         let (count, own) = (format!("{:08x}", self.answers), format!("{salt:016x}"));
+        let mut who = self.hash(&format!("{user}:{realm}:{password}"));
+        if self.is_session {
+            who = self.hash(&format!("{who}:{nonce}:{own}"));
+        }
+        let what = self.hash(&format!("{method}:{uri}"));
         let response = match self.counts {
             true => self.hash(&format!("{who}:{nonce}:{count}:{own}:auth:{what}")),
             false => self.hash(&format!("{who}:{nonce}:{what}")),
@@ -135,16 +144,29 @@ impl Digest {
             quoted(realm),
             quoted(nonce)
         );
-        if self.algorithm == Algorithm::Sha256 {
-            text.push_str(", algorithm=SHA-256");
+        if let Some(name) = self.algorithm_name() {
+            text.push_str(&format!(", algorithm={name}"));
         }
         if let Some(opaque) = &self.opaque {
             text.push_str(&format!(", opaque={}", quoted(opaque)));
         }
         if self.counts {
-            text.push_str(&format!(", qop=auth, nc={count}, cnonce=\"{own}\""));
+            text.push_str(&format!(", qop=auth, nc={count}"));
+        }
+        if self.counts || self.is_session {
+            text.push_str(&format!(", cnonce=\"{own}\""));
         }
         text
+    }
+
+    /// Its name, where it is not the one that goes without saying.
+    fn algorithm_name(&self) -> Option<&'static str> {
+        match (self.algorithm, self.is_session) {
+            (Algorithm::Md5, false) => None,
+            (Algorithm::Md5, true) => Some("MD5-sess"),
+            (Algorithm::Sha256, false) => Some("SHA-256"),
+            (Algorithm::Sha256, true) => Some("SHA-256-sess"),
+        }
     }
 
     fn hash(&self, text: &str) -> String {
@@ -264,6 +286,27 @@ mod tests {
             ["Negotiate", r#"Digest realm="r", nonce="n", algorithm=X"#, "Digest", "", "=,"]
         {
             assert_eq!(challenge(&[unknown]), None, "{unknown}");
+        }
+    }
+
+    /// What Python's hashlib makes of RFC 7616 section 3.4, with the nonces of the test.
+    #[test]
+    fn a_session_hashes_who_we_are_with_its_nonces() {
+        #[rustfmt::skip]
+        let rows = [
+            ("MD5-sess", "399d9fc0079b008708aad603d7240ce0"),
+            ("sha-256-SESS", "0d0330a3c6f21762c3297d2474b8ab5bcab43d4c048676ab74fbbf74abbc9dff"),
+        ];
+        for (algorithm, response) in rows {
+            let text = format!(r#"Digest realm="r", nonce="n", qop="auth", algorithm={algorithm}"#);
+            let answer = challenge(&[&text]).unwrap().answer("u", "p", ("GET", "/a?b"), 1);
+            assert!(answer.contains(&format!("response=\"{response}\"")), "{algorithm}: {answer}");
+            let named = answer.to_ascii_lowercase();
+            assert!(
+                named.contains(&format!("algorithm={}", algorithm.to_ascii_lowercase())),
+                "{answer}"
+            );
+            assert!(answer.contains("cnonce=\"0000000000000001\""), "{answer}");
         }
     }
 

@@ -164,9 +164,8 @@ impl Jars {
     fn text(&self) -> String {
         let mut text = HEADER.to_owned();
         let sites: BTreeMap<&String, &Jar> = self.by_site.iter().collect();
-        for cookie in sites.values().flat_map(|jar| jar.store.iter_unexpired()) {
-            text.push_str(&line_of(cookie));
-        }
+        let cookies = sites.values().flat_map(|jar| jar.store.iter_unexpired());
+        cookies.filter_map(line_of).for_each(|line| text.push_str(&line));
         text
     }
 }
@@ -185,8 +184,9 @@ fn domain_of(cookie: &cookie_store::Cookie<'_>) -> (String, bool) {
     }
 }
 
-/// domain, subdomains too?, path, secure?, expiry in seconds (0: end of session), name, value.
-fn line_of(cookie: &cookie_store::Cookie<'_>) -> String {
+/// domain, subdomains too?, path, secure?, expiry in seconds (0: end of session), name, value. A cookie with
+/// a tab or a line feed in it has no line: it would be read as another one.
+fn line_of(cookie: &cookie_store::Cookie<'_>) -> Option<String> {
     let word = |yes: bool| if yes { "TRUE" } else { "FALSE" };
     let (domain, below) = domain_of(cookie);
     let expires = match &cookie.expires {
@@ -195,14 +195,15 @@ fn line_of(cookie: &cookie_store::Cookie<'_>) -> String {
     };
     let mark = if cookie.http_only() == Some(true) { "#HttpOnly_" } else { "" };
     let dot = if below { "." } else { "" };
-    format!(
-        "{mark}{dot}{domain}\t{}\t{}\t{}\t{expires}\t{}\t{}\n",
-        word(below),
-        String::from(cookie.path.clone()),
-        word(cookie.secure() == Some(true)),
-        cookie.name(),
-        cookie.value()
-    )
+    let path = String::from(cookie.path.clone());
+    let secure = word(cookie.secure() == Some(true));
+    let (name, value) = (cookie.name(), cookie.value());
+    let fits = ![&domain, &path, name, value].iter().any(|text| text.contains(char::is_control));
+    let line = format!(
+        "{mark}{dot}{domain}\t{}\t{path}\t{secure}\t{expires}\t{name}\t{value}\n",
+        word(below)
+    );
+    fits.then_some(line)
 }
 
 /// A line as a URL that it could have come from, and the text of a `Set-Cookie`.
@@ -335,6 +336,16 @@ mod tests {
             assert_eq!(sent(&back, asked), sent(&cookies, asked), "{asked}");
         }
         assert!(back.has("a.example", "p") && !back.has("a.example", "q"));
+    }
+
+    #[test]
+    fn a_tab_in_a_cookie_cannot_forge_another_one() {
+        let cookies = Cookies::new(&Limits::default());
+        let set = ["a=1; Path=/\tTRUE\t/", "b=2\tx; Path=/", "c=3; Path=/"];
+        hear(&cookies, "http://a.example/", &set);
+        let text = cookies.unsaved().unwrap();
+        let lines: Vec<&str> = text.lines().filter(|line| line.contains("a.example")).collect();
+        assert_eq!(lines, ["a.example\tFALSE\t/\tFALSE\t0\tc\t3"]);
     }
 
     #[test]

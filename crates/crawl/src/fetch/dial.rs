@@ -69,6 +69,23 @@ impl<'a> Target<'a> {
         (status == http::StatusCode::PROXY_AUTHENTICATION_REQUIRED).then(|| proxy.wants_a_user())
     }
 
+    /// Shakes hands, where the URL asks for it.
+    async fn greet(
+        &self,
+        stream: Box<dyn Duplex>,
+        peer: SocketAddr,
+        tls: &Tls,
+    ) -> Result<Dialled, Failure> {
+        let Some(name) = &self.tls_name else {
+            return Ok(Dialled { stream, peer, protocol: Protocol::Http1, facts: Vec::new() });
+        };
+        let stream = shake_hands(&tls.servers, name.clone(), stream).await?;
+        let facts = tls_facts(&stream, tls.is_verified);
+        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let protocol = if is_http2 { Protocol::Http2 } else { Protocol::Http1 };
+        Ok(Dialled { stream: Box::new(stream), peer, protocol, facts })
+    }
+
     fn tunnel(&self) -> Tunnel<'_> {
         Tunnel { host: &self.host, peer: self.peer }
     }
@@ -103,30 +120,36 @@ pub(super) async fn dial(
     tls: &Tls,
     limits: &Limits,
 ) -> Result<Dialled, Failure> {
-    let mut facts = Vec::new();
-    let mut peer = target.peer;
-    let stream: Box<dyn Duplex> = match target.proxy {
-        None => {
-            let peers = [&[target.peer], target.others.as_slice()].concat();
-            let stagger = Duration::from_millis(limits.connect_stagger_ms);
-            let (stream, winner) = race(&peers, stagger).await?;
-            peer = winner;
-            Box::new(at_once(stream))
+    let Some(proxy) = target.proxy else { return dial_directly(target, tls, limits).await };
+    let tunnel = (!target.is_read_by_proxy()).then(|| target.tunnel());
+    let stream = proxy.dial(tunnel, tls).await?;
+    let mut dialled = target.greet(stream, target.peer, tls).await?;
+    dialled.facts.insert(0, Fact::new("proxy", proxy.to_string()));
+    Ok(dialled)
+}
+
+/// A server with which no hands can be shaken is one that cannot be connected to: the host's next address
+/// is tried. If all fail, what counts is how the first one did.
+async fn dial_directly(
+    target: &Target<'_>,
+    tls: &Tls,
+    limits: &Limits,
+) -> Result<Dialled, Failure> {
+    let stagger = Duration::from_millis(limits.connect_stagger_ms);
+    let mut peers = [&[target.peer], target.others.as_slice()].concat();
+    let mut failed: Option<Failure> = None;
+    while !peers.is_empty() {
+        let (stream, peer) = match race(&peers, stagger).await {
+            Ok(won) => won,
+            Err(failure) => return Err(failed.unwrap_or(failure)),
+        };
+        match target.greet(Box::new(at_once(stream)), peer, tls).await {
+            Ok(dialled) => return Ok(dialled),
+            Err(failure) => failed = failed.or(Some(failure)),
         }
-        Some(proxy) => {
-            facts.push(Fact::new("proxy", proxy.to_string()));
-            let tunnel = (!target.is_read_by_proxy()).then(|| target.tunnel());
-            proxy.dial(tunnel, tls).await?
-        }
-    };
-    let Some(name) = &target.tls_name else {
-        return Ok(Dialled { stream, peer, protocol: Protocol::Http1, facts });
-    };
-    let stream = shake_hands(&tls.servers, name.clone(), stream).await?;
-    facts.extend(tls_facts(&stream, tls.is_verified));
-    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-    let protocol = if is_http2 { Protocol::Http2 } else { Protocol::Http1 };
-    Ok(Dialled { stream: Box::new(stream), peer, protocol, facts })
+        peers.retain(|tried| *tried != peer);
+    }
+    Err(failed.expect("a lease has an address"))
 }
 
 /// A request is one write; waiting to fill a packet would only delay it. If it cannot be set, the fetch

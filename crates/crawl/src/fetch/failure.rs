@@ -166,7 +166,8 @@ fn explain_certificate(certificate: &rustls::CertificateError) -> String {
             "the certificate is not valid yet".to_owned()
         }
         Certificate::UnknownIssuer => {
-            "the certificate is signed by an authority that is not trusted here".to_owned()
+            "the certificate is signed by an authority that is not trusted here (--ca-file names more)"
+                .to_owned()
         }
         Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
             "the certificate is for another name".to_owned()

@@ -213,7 +213,9 @@ impl HttpFetch {
         let deadline = self.deadline(self.limits.connect_ms_max, turn);
         let dialled = timeout_at(deadline, dial(&turn.target, &self.tls, &self.limits)).await;
         let dialled = dialled.map_err(|_| {
-            let detail = format!("no connection within {} ms", self.limits.connect_ms_max);
+            let by_way = turn.target.proxy.map(|proxy| format!(" by way of {proxy}"));
+            let by_way = by_way.unwrap_or_default();
+            let detail = format!("no connection{by_way} within {} ms", self.limits.connect_ms_max);
             Failure::new(FailureClass::ConnectTimeout, detail)
         })??;
         turn.connect_ms = Some(self.clock.now().since(begun));

@@ -76,6 +76,11 @@ impl ProxyPlan {
         (!direct).then_some(proxy)
     }
 
+    /// Whether a proxy is in the way to this host on this port, by any scheme.
+    fn leads_to(&self, host: &str, port: u16) -> bool {
+        ["http", "https"].iter().any(|scheme| self.route_of(scheme, host, port).is_some())
+    }
+
     /// Whether a proxy looks up this host on this port, whichever scheme it is asked for by. Where one
     /// scheme goes directly, the name is looked up here.
     pub fn hides(&self, host: &str, port: u16) -> bool {
@@ -118,6 +123,7 @@ impl Resolve for ProxiedResolver {
                 addresses: vec![stand_in(host)],
                 ttl_ms: STAND_IN_TTL_MS,
                 one_port: true,
+                is_proxied: true,
                 ..Resolved::default()
             };
             return Box::pin(std::future::ready(Ok(resolved)));
@@ -125,7 +131,11 @@ impl Resolve for ProxiedResolver {
         // Which proxy there is depends on the port, and with it who looks up the name.
         Box::pin(async move {
             let resolved = self.names.resolve(host, port).await?;
-            Ok(Resolved { one_port: true, ..resolved })
+            Ok(Resolved {
+                one_port: true,
+                is_proxied: self.proxies.leads_to(host, port),
+                ..resolved
+            })
         })
     }
 }
@@ -272,8 +282,9 @@ impl Proxy {
                 FailureClass::Unroutable,
                 format!("{self} cannot reach the host ({status})"),
             )),
+            // It works, and has something against this host.
             _ => Err(Failure::new(
-                FailureClass::Proxy,
+                FailureClass::Refused,
                 format!("{self} does not connect us to {to} ({status})"),
             )),
         }

@@ -3,7 +3,8 @@
 //! An archive holds the bytes as they came over the wire, and an HTTP library gives them parsed. The
 //! [`Tee`] sits between the two: whatever is read or written goes onto a [`Tape`] first. A tape holds
 //! one exchange; it is rewound before each request. It is bounded: while headers are awaited the tee
-//! refuses to read past `header_bytes_max`, and afterwards whoever reads the body stops at its limit.
+//! refuses to read past `header_bytes_max`, and afterwards whoever reads the body stops at its limit. Of
+//! HTTP/2, which has frames that are neither, it refuses those that come in no proportion to the body.
 //!
 //! The tee understands nothing of HTTP beyond where our own request ends and where headers do.
 
@@ -20,9 +21,11 @@ use super::buffer::Buffers;
 use super::frame;
 use crate::clock::Clock;
 
-/// Frames of HTTP/2 that may come before an answer was seen, beside its header block: a full window of its
-/// body may be among them.
+/// Frames of HTTP/2 that may come beside the header block and the body that was taken: a full window of
+/// the body may be among them, and so many questions and settings that nobody needs more.
 const FRAMES_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Bytes on the wire for each byte of a body that was taken, at most: its frames may hold one byte each.
+const FRAMES_PER_BYTE_MAX: usize = 16;
 
 /// The exact bytes of one exchange, both ways, with their times.
 #[derive(Debug)]
@@ -115,9 +118,10 @@ impl Tape {
     /// that a server cannot go on with them for ever.
     fn is_head_too_long(&mut self) -> bool {
         if !self.is_plain {
-            let came_max = self.head_bytes_max.map(|max| max.saturating_add(FRAMES_BYTES_MAX));
-            let is_flood = came_max.is_some_and(|max| self.frames_bytes > max);
-            self.overflowed |= is_flood && self.response.is_empty();
+            let beside = self.head_bytes_max.map(|max| max.saturating_add(FRAMES_BYTES_MAX));
+            let taken = self.response.len().saturating_mul(FRAMES_PER_BYTE_MAX);
+            let is_flood = |beside: usize| self.frames_bytes > beside.saturating_add(taken);
+            self.overflowed |= beside.is_some_and(is_flood);
             return self.overflowed;
         }
         if self.head_bytes_max.is_none_or(|max| self.response.len() <= max) {

@@ -83,4 +83,10 @@ impl Lease {
         let (host, turn) = (super::host::host_key(url.host()), Turn::Ask(address));
         Self { host, url, item, turn, others: Vec::new() }
     }
+
+    /// The same of a host with more addresses.
+    #[cfg(test)]
+    pub(crate) fn with_others(self, others: Vec<IpAddr>) -> Self {
+        Self { others, ..self }
+    }
 }

@@ -10,6 +10,7 @@
 //! - FRONT-4: a robots.txt errand that is settled, however that is, frees the origin that waits for it.
 //! - FRONT-5: after opening, no host is leased before one full gap has passed.
 
+mod aliases;
 mod batch;
 mod disk;
 mod host;
@@ -21,6 +22,7 @@ pub mod log;
 mod memory;
 #[cfg(test)]
 mod model_tests;
+pub mod near;
 mod numbered;
 mod pack;
 mod piles;
@@ -30,28 +32,36 @@ mod row;
 mod shared;
 mod shelf;
 pub mod sieve;
+mod sites;
 mod state;
 mod status;
 mod store;
 
 use std::net::IpAddr;
 
+use larm_core::alias::{self, Alias, Sighting};
 use larm_core::digest::BodyDigest;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::via::Via;
 use larm_core::workbench::{End, HostKey, Pace};
+use larm_core::worth::{Finding, Harvest};
 use larm_core::{Failure, Millis};
 
+pub use aliases::SharedAliases;
 pub use disk::{Checkpoint, DiskFrontier, Opened, Sealed, Written};
 pub use host::host_key;
 pub use item::{Errand, Item, Place};
 pub use keyed::KeyMap;
 pub use lease::{Lease, Turn};
 pub use record::{Fate, Learnt};
-pub use row::{NO_SITEMAP, PageRow, RobotsRow, RobotsRules, SIGNALS, SOFT_404, Totals};
+pub use row::{
+    CANONICAL, Likeness, NEAR_DUPLICATE, NO_SITEMAP, PageRow, RobotsRow, RobotsRules, SIGNALS,
+    SOFT_404, Totals,
+};
 pub use shared::SharedFrontier;
-pub use status::{FrontierStatus, HostList, HostStatus, Standing, Until};
+pub use status::{Budget, FrontierStatus, HostList, HostStatus, Standing, Until};
 
+use self::near::PageKey;
 use crate::error::Result;
 use crate::store::{Position, SameAs};
 
@@ -102,6 +112,34 @@ pub struct Settlement {
     pub rejected: Vec<(String, u32)>,
     /// Another address of the host, where it is to be asked from now on.
     pub moved: Option<IpAddr>,
+    /// What the page says of names that may be aliases.
+    pub sightings: Vec<Sighted>,
+    /// What the page brought, if that says anything of pages like it.
+    pub harvest: Option<Harvest>,
+    /// What is found on it comes after everything else of its host.
+    pub is_spam: bool,
+}
+
+/// What a page says of two names, and which of them has to stay.
+#[derive(Debug, Clone)]
+pub struct Sighted {
+    /// What it says.
+    pub sighting: Sighting,
+    /// The origin that is asked even if it is found to be the mirror of the other: somebody named it.
+    pub stays: Option<Box<str>>,
+}
+
+/// Where a page would be under another name, if a guess is right.
+#[derive(Debug, Clone)]
+pub struct Twin {
+    /// The guess.
+    pub alias: Alias,
+    /// Where.
+    pub url: CrawlUrl,
+    /// Whether it may be asked for to find out.
+    pub may_ask: bool,
+    /// Whether somebody waits for the two to be compared.
+    pub is_awaited: bool,
 }
 
 impl Settlement {
@@ -116,6 +154,9 @@ impl Settlement {
             links: 0,
             rejected: Vec::new(),
             moved: None,
+            sightings: Vec::new(),
+            harvest: None,
+            is_spam: false,
         }
     }
 }
@@ -125,8 +166,21 @@ impl Settlement {
 pub struct Budgets {
     /// Pages answered, in all.
     pub pages_max: Option<u64>,
-    /// Pages answered per host.
+    /// Pages answered per host, whatever they are worth.
     pub host_pages_max: Option<u64>,
+    /// Pages of a host before it has shown that it is worth more.
+    pub host_base: Option<u64>,
+    /// Pages of a site before it has shown that it is worth more.
+    pub site_base: Option<u64>,
+    /// Pages with nothing new that cut a shape of URLs off.
+    pub cut_at: Option<u32>,
+}
+
+impl Budgets {
+    /// Whether any of them depends on what pages are worth.
+    pub fn learn(&self) -> bool {
+        self.host_base.is_some() || self.site_base.is_some() || self.cut_at.is_some()
+    }
 }
 
 /// A host whose address has to be found.
@@ -214,6 +268,15 @@ pub trait Frontier: Send {
     /// A settled URL.
     fn page(&self, url: &CrawlUrl) -> Result<Option<PageRow>>;
 
+    /// A settled URL by its key.
+    fn page_at(&self, key: PageKey) -> Result<Option<PageRow>>;
+
+    /// Where a page would be under other names, as far as there are guesses to be followed up.
+    fn twins(&self, url: &CrawlUrl) -> Vec<Twin>;
+
+    /// The names that were found to be aliases.
+    fn alias_rules(&self) -> std::sync::Arc<alias::Rules>;
+
     /// Whether a URL was ever accepted.
     fn knows(&self, url: &CrawlUrl) -> Result<bool>;
 
@@ -222,6 +285,9 @@ pub trait Frontier: Send {
 
     /// The robots.txt of an origin, or what was answered to another question of the crawl's own.
     fn robots(&self, origin: &str) -> Result<Option<RobotsRow>>;
+
+    /// What is thought of URLs like this one, if they are not simply good.
+    fn finding(&self, url: &CrawlUrl) -> Option<Finding>;
 
     /// Counts of the whole crawl.
     fn totals(&self) -> &Totals;

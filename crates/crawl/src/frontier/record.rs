@@ -3,7 +3,9 @@
 //! A record says everything that the change depends on, limits of the day included: what had no room
 //! is counted here and not queued, so that recovery under other limits gives the same.
 
+use larm_core::alias::{Alias, Ruling, Sighting};
 use larm_core::workbench::End;
+use larm_core::worth::Harvest;
 use larm_core::{FailureClass, Millis};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +34,8 @@ pub enum Record {
         /// The limit that said so.
         limit: String,
     },
+    /// URLs whose turn had come, and that are not worth it now: they get another place.
+    Moved(Moved),
     /// A host's name could not be resolved.
     NameFailed {
         /// The host.
@@ -73,6 +77,21 @@ pub struct Adopted {
     pub rejected: Vec<(String, u32)>,
 }
 
+/// URLs that get another place, behind those that are there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Moved {
+    /// Name of the host.
+    pub host: Box<str>,
+    /// Which of its origins.
+    pub origin: Box<str>,
+    /// Which items.
+    pub places: Vec<Place>,
+    /// The front queue that they go to.
+    pub to: u8,
+    /// How many pages with nothing new cut a shape of URLs off, on that day.
+    pub cut_at: u32,
+}
+
 /// The end of one lease.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
@@ -90,12 +109,25 @@ pub struct Settled {
     pub fate: Fate,
     /// URLs found, those that were new.
     pub offers: Packs,
+    /// What the page brought, if that says anything of pages like it.
+    pub harvest: Option<Harvest>,
     /// A robots.txt that was learnt.
     pub robots: Option<Learnt>,
     /// Links found, and how many of them each filter or limit rejected.
     pub links: u32,
     /// See `links`.
     pub rejected: Vec<(String, u32)>,
+    /// What it says of names that may be aliases.
+    pub aliases: Vec<AliasNews>,
+}
+
+/// Something about names that may be aliases.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum AliasNews {
+    /// What a page says of a guess.
+    Seen(Sighting),
+    /// The guess became a rule.
+    Ruled(Alias, Ruling),
 }
 
 /// Whether the budgets count a page that is settled so: somebody was asked for it and answered, even where

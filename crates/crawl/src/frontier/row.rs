@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use larm_core::alias::Content;
 use larm_core::digest::{BodyDigest, Sha1Digest};
+use larm_core::near::Simhash;
 use larm_core::via::Via;
+use larm_core::worth::spam::SPAM;
 use larm_core::{Fact, FailureClass, Millis, Outcome};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +15,11 @@ use crate::store::{SameAs, WarcRef};
 
 /// Name of the fact about a page that is what its host answers to any path.
 pub const SOFT_404: &str = "soft-404";
+/// Name of the fact about a page that says nearly the same as another, and of the reason why its links
+/// are not followed.
+pub const NEAR_DUPLICATE: &str = "near-duplicate";
+/// Name of the fact about a page that names another URL as its canonical one.
+pub const CANONICAL: &str = "canonical";
 /// The fact of a URL where a sitemap was looked for that nobody had named, and none is.
 pub const NO_SITEMAP: &str = "no-sitemap";
 /// Name of the filter that rejects what its owner reserves.
@@ -44,6 +52,8 @@ pub struct PageRow {
     pub payload_digest: Option<Sha1Digest>,
     /// The page that has the same body and was kept first.
     pub same_as: Option<SameAs>,
+    /// What its words are like.
+    pub likeness: Option<Likeness>,
     /// Where it lies in the archive.
     pub warc: Option<WarcRef>,
     /// What else is known of the answer.
@@ -55,8 +65,32 @@ pub struct PageRow {
 impl PageRow {
     /// Whether a fact of this name is known of it.
     pub fn has_fact(&self, name: &str) -> bool {
-        self.facts.iter().any(|fact| &*fact.name == name)
+        self.fact(name).is_some()
     }
+
+    /// Whether it was fetched, and there.
+    pub fn is_page(&self) -> bool {
+        self.outcome == Outcome::Fetched { status: 200 }
+    }
+
+    /// The value of its fact of that name.
+    pub fn fact(&self, name: &str) -> Option<&str> {
+        self.facts.iter().find(|fact| &*fact.name == name).map(|fact| &*fact.value)
+    }
+
+    /// What it shows, to be compared with another.
+    pub fn content(&self) -> Content {
+        Content { digest: self.digest, simhash: self.likeness.as_ref().map(|like| like.simhash) }
+    }
+}
+
+/// What the words of a page are like.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Likeness {
+    /// In 64 bits.
+    pub simhash: Simhash,
+    /// The URL of an earlier page that says the same or nearly the same.
+    pub of: Option<Box<str>>,
 }
 
 /// The robots.txt of one origin, as it was answered; or the answer to another question of the crawl's own.
@@ -116,19 +150,25 @@ pub struct Totals {
     pub retries: u64,
     /// robots.txt files fetched.
     pub robots: u64,
-    /// Sitemaps read.
-    pub sitemaps: u64,
+    /// Hosts that answered for at least one page.
+    pub hosts_answered: u64,
     /// Hosts asked for a path that cannot be there.
     pub probes: u64,
     /// Pages that are what their host answers to any path.
     pub soft_404: u64,
-    /// Answers not kept, since their owner reserves a use that is to be respected.
+    /// URLs not asked for, or answers not kept, since their owner reserves a use that is to be respected.
     pub reserved: u64,
+    /// Pages made for search engines alone.
+    pub spam: u64,
+    /// URLs that wait since pages like them bring nothing new.
+    pub held: u64,
     /// Bytes of bodies as sent.
     pub bytes: u64,
     /// Pages with the body of another.
     pub duplicates: u64,
-    /// Hosts with at least one URL.
+    /// Pages that say nearly the same as another.
+    pub near_duplicates: u64,
+    /// Hosts with at least one URL; the lanes of files are none.
     pub hosts: u64,
     /// Links found.
     pub links: u64,
@@ -160,6 +200,8 @@ impl Totals {
             matches!(&row.outcome, Outcome::Rejected { filter, .. } if filter == SIGNALS);
         self.reserved += u64::from(is_reserved);
         self.soft_404 += u64::from(row.has_fact(SOFT_404));
+        self.near_duplicates += u64::from(row.has_fact(NEAR_DUPLICATE));
+        self.spam += u64::from(row.has_fact(SPAM));
         self.bytes += row.bytes;
         self.duplicates += u64::from(row.same_as.is_some());
     }

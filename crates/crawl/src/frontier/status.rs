@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use larm_core::workbench::WaitRule;
+use larm_core::worth::Finding;
 use larm_core::{FailureClass, Millis};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,8 @@ pub struct FrontierStatus {
     pub waiting: u64,
     /// URLs being fetched.
     pub leased: u64,
-    /// Hosts with something waiting, except those on disk of which nothing may be asked now.
+    /// Hosts with something waiting, except those on disk of which nothing may be asked now. The lanes of
+    /// files are no hosts.
     pub hosts_waiting: u64,
     /// Some of them, those that are due first.
     pub hosts: Vec<HostStatus>,
@@ -38,9 +40,34 @@ pub struct HostStatus {
     pub address: Option<IpAddr>,
     /// The name that its name is an alias of.
     pub alias: Option<String>,
+    /// What went wrong last, in words, where it failed and was not heard of since. The frontier itself
+    /// does not know.
+    #[serde(default)]
+    pub trouble: Option<String>,
     /// What it is doing.
     #[serde(flatten)]
     pub standing: Standing,
+    /// How much of it may be fetched, if there are budgets.
+    #[serde(default)]
+    pub budget: Option<Budget>,
+    /// Shapes of its URLs whose pages bring nothing new, the worst first.
+    #[serde(default)]
+    pub patterns: Vec<Finding>,
+}
+
+/// How much of a host, and of its site, may be fetched: what was, and what its worth allows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Pages with something new.
+    pub fruitful: u64,
+    /// Pages that the host may have.
+    pub allowed: Option<u64>,
+    /// Pages of its site.
+    pub site_pages: u64,
+    /// Pages that the site may have.
+    pub site_allowed: Option<u64>,
+    /// Other sites that link to the site, roughly.
+    pub domains: u64,
 }
 
 /// Hosts in the order in which something happens to them.
@@ -82,6 +109,8 @@ pub enum Standing {
     AwaitingRobots,
     /// Its budget is used up.
     OverBudget,
+    /// What waits is like pages that bring nothing new.
+    Held,
     /// Given up.
     GivenUp {
         /// Because of this.
@@ -119,8 +148,7 @@ impl Standing {
             | WaitRule::CrawlDelay
             | WaitRule::SlowResponses
             | WaitRule::AfterRestart
-            | WaitRule::Retry
-            | WaitRule::Paused => Self::Waiting(wait),
+            | WaitRule::Retry => Self::Waiting(wait),
         }
     }
 
@@ -148,6 +176,7 @@ impl Standing {
             Self::Excluded(_) => "excluded",
             Self::AwaitingRobots => "awaits robots",
             Self::OverBudget => "over budget",
+            Self::Held => "nothing new",
             Self::GivenUp { .. } => "given up",
             Self::Idle => "done",
         }

@@ -102,7 +102,7 @@ impl Line {
         }
         match finding {
             Finding::Page => {}
-            Finding::Suspicion => read.probe = Some(probe_beside(lease)),
+            Finding::Suspicion => read.asks.push(probe_beside(lease)),
             Finding::Soft => read.mark_soft(),
         }
         Ok(())

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use larm_core::alias;
 use larm_core::parse::{LinkRef, Page};
 use larm_core::robots::Directives;
 use larm_core::scope::{Reason, Subject, Verdict};
@@ -30,6 +31,8 @@ pub struct JudgedLinks {
     pub facts: LinkFacts,
     /// How many each filter rejected.
     pub rejected: BTreeMap<Cow<'static, str>, u32>,
+    /// How many lead to what was offered a moment ago.
+    pub known: usize,
     offered: HashSet<Fingerprint>,
 }
 
@@ -37,11 +40,20 @@ impl JudgedLinks {
     /// Adds what the page says of a link, and what became of it.
     fn add(&mut self, said: LinkFact<'_>, judged: Judged) {
         match judged {
-            Judged::Known(url) => self.facts.push(LinkFact { to: url.as_str(), ..said }),
+            Judged::Known(url) => {
+                self.known += 1;
+                self.facts.push(LinkFact { to: url.as_str(), ..said });
+            }
             Judged::Passed(candidate) => {
                 self.facts.push(LinkFact { to: candidate.url.as_str(), ..said });
                 if self.offered.insert(candidate.url.fingerprint()) {
                     self.candidates.push(candidate);
+                }
+            }
+            Judged::Replaced { url, reason, by } => {
+                self.add(said, Judged::Rejected { url: Some(url), reason });
+                if self.offered.insert(by.url.fingerprint()) {
+                    self.candidates.push(by);
                 }
             }
             Judged::Rejected { url, reason } => {
@@ -51,6 +63,19 @@ impl JudgedLinks {
             }
         }
     }
+
+    /// Follows none of the links that `leads_on`, for a reason.
+    pub fn leave(&mut self, reason: &Reason, leads_on: impl Fn(Via) -> bool) {
+        self.candidates.retain(|candidate| !leads_on(candidate.via));
+        let (verdict, mut left) = (reason.to_string(), 0);
+        let facts = self.facts.iter().map(|fact| {
+            let is_left = leads_on(fact.via) && !fact.is_rejected();
+            left += u32::from(is_left);
+            if is_left { LinkFact { verdict: &verdict, ..fact } } else { fact }
+        });
+        self.facts = facts.collect();
+        *self.rejected.entry(reason.filter.clone()).or_default() += left;
+    }
 }
 
 /// What is to become of a link.
@@ -59,6 +84,8 @@ enum Judged {
     Known(CrawlUrl),
     /// It may be offered.
     Passed(Candidate),
+    /// It may not, but another URL stands for it.
+    Replaced { url: CrawlUrl, reason: Reason, by: Candidate },
     /// It may not.
     Rejected {
         /// Where it leads, if that is a URL.
@@ -80,6 +107,7 @@ struct FoundOn<'a> {
     rules: &'a Rules,
     parent: Arc<str>,
     nofollow: Option<&'static str>,
+    aliases: Arc<alias::Rules>,
 }
 
 impl Line {
@@ -104,6 +132,7 @@ impl Line {
             rules: &rules,
             parent: lease.url().as_str().into(),
             nofollow: self.nofollow(fetched, page),
+            aliases: self.alias_rules(),
         };
         let links = page.links();
         judged.facts.reserve(links.size_hint().0);
@@ -116,7 +145,7 @@ impl Line {
     }
 
     fn judge_link(&self, found_on: &FoundOn<'_>, link: &LinkRef<'_>) -> Judged {
-        let FoundOn { lease, base, rules, .. } = found_on;
+        let FoundOn { lease, base, .. } = found_on;
         let url = match base.link(link.target) {
             Ok(url) => url,
             Err(error) => return error.into(),
@@ -137,7 +166,27 @@ impl Line {
             errand: errand_of(link.via),
             url,
         };
-        judge(rules, candidate, Some(lease.url()))
+        self.replace(found_on, candidate)
+    }
+
+    /// Judges a URL, or the one that stands for it. Nothing is lost by that: one that is known not to be
+    /// there stands for nothing, and if it turns out so, the other is asked for after all.
+    fn replace(&self, found_on: &FoundOn<'_>, candidate: Candidate) -> Judged {
+        let FoundOn { lease, rules, aliases, .. } = found_on;
+        let judge = |candidate| judge(rules, candidate, Some(lease.url()));
+        let aliases = Some(aliases).filter(|aliases| !aliases.is_empty());
+        let counts = candidate.errand.counts();
+        let instead = aliases.and_then(|aliases| aliases.instead_of(&candidate.url));
+        let instead = instead.filter(|instead| counts && !self.is_no_page(&instead.url));
+        let Some(instead) = instead else { return judge(candidate) };
+        let by = Candidate { url: instead.url, via: Via::Mirror, ..candidate.clone() };
+        match judge(by) {
+            Judged::Passed(by) => {
+                let reason = Reason::new(instead.rule, instead.why);
+                Judged::Replaced { url: candidate.url, reason, by }
+            }
+            _ => judge(candidate),
+        }
     }
 
     fn too_nested(&self, nesting: u8) -> Option<Reason> {
@@ -261,7 +310,7 @@ fn sitemap(url: CrawlUrl, parent: Option<Arc<str>>) -> Candidate {
     Candidate { url, depth: 1, via: Via::Robots, parent, redirects: 0, errand: Errand::Sitemap }
 }
 
-fn passed(rules: &Rules, candidate: Candidate, from: &CrawlUrl) -> Option<Candidate> {
+pub(super) fn passed(rules: &Rules, candidate: Candidate, from: &CrawlUrl) -> Option<Candidate> {
     match judge(rules, candidate, Some(from)) {
         Judged::Passed(candidate) => Some(candidate),
         _ => None,

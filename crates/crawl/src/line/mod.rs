@@ -1,15 +1,19 @@
 //! The steps of the line: what [`pipeline`](crate::pipeline) calls, one function per step.
 //!
 //! Here are the steps up to the parsed page; `names` finds a host's addresses, `links` judges where a page
-//! leads, `visit` puts together what the sinks see, `settle` ends the lease, `errands` asks what the crawl
-//! itself wants to know.
+//! leads, `weigh` says what it brings, `near` and `twins` compare a page with others, `visit` puts together
+//! what the sinks see, `settle` ends the lease, `errands` asks what the crawl itself wants to know.
 
 mod errands;
 mod links;
 mod names;
+mod near;
+mod read;
 mod settle;
 mod trouble;
+mod twins;
 mod visit;
+mod weigh;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -26,22 +30,25 @@ use tokio::sync::{Notify, mpsc};
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::fetch::{BoxFuture, Decoded, Fetch, Fetched, Guard, Resolve, gunzip};
+use crate::frontier::near::Index;
 use crate::frontier::sieve::Recent;
 use crate::frontier::{
-    Candidate, Errand, Frontier, Lease, NO_SITEMAP, SIGNALS, SOFT_404, SharedFrontier,
+    Errand, Frontier, Lease, NO_SITEMAP, SOFT_404, SharedAliases, SharedFrontier,
 };
 use crate::login::{Door, Logins};
 use crate::network::Network;
 use crate::pdf::PdfReaders;
 use crate::places::Meter;
+use crate::plan::Duplicates;
 use crate::robots::{Answer, Permit, RobotsCache};
 use crate::rules::SharedRules;
 use crate::soft::SoftHosts;
-use crate::store::{Encoders, SameAs, Visit, WarcRef};
+use crate::store::{Encoders, Visit};
 use crate::writer::Work;
 
 pub use links::JudgedLinks;
 pub use names::Named;
+pub use read::{Archived, Digested, Read};
 pub use trouble::Troubles;
 
 /// The filter that is named where a type was not asked for: the same as for URLs.
@@ -58,6 +65,12 @@ pub struct Line {
     pub rules: SharedRules,
     /// What need not be offered again.
     pub recent: Arc<Recent>,
+    /// Which pages have nearly the same words.
+    pub near: Arc<Index>,
+    /// Names that were found to be aliases.
+    pub aliases: SharedAliases,
+    /// What is done about pages that are there already.
+    pub duplicates: Duplicates,
     /// Hosts that want to know who asks.
     pub logins: Logins,
     /// The only maker of permits.
@@ -65,7 +78,7 @@ pub struct Line {
     /// Which addresses may be reached.
     pub guard: Guard,
     /// What went wrong last, in words.
-    pub troubles: Troubles,
+    pub troubles: Arc<Troubles>,
     /// The way to names.
     pub resolver: Arc<dyn Resolve>,
     /// The way to servers.
@@ -84,6 +97,8 @@ pub struct Line {
     pub handler: Option<PageHandler>,
     /// Whether a sink or the handler reads the text of pages.
     pub reads_text: bool,
+    /// Whether it matters what pages are worth.
+    pub learns: bool,
     /// Product token, for robots directives.
     pub agent: String,
     /// Whether nofollow is obeyed.
@@ -126,72 +141,6 @@ pub enum Entry {
     Login(Permit),
     /// The login has failed, because of this.
     Shut(Lease, String),
-}
-
-/// What reading an answer gave.
-pub struct Read {
-    /// What became of the URL.
-    pub outcome: Outcome,
-    /// The parsed body, where there is one to read.
-    pub page: Option<Page>,
-    /// What kept the body from being decoded whole.
-    pub note: Option<&'static str>,
-    /// Identity of the body.
-    pub digest: Digested,
-    /// What is known of it besides.
-    pub facts: Vec<Fact>,
-    /// A question that it raises.
-    pub probe: Option<Candidate>,
-    /// Where the archive holds it already, if it was read from there.
-    pub archived: Option<WarcRef>,
-}
-
-/// An answer that an archive holds.
-pub struct Archived {
-    /// The answer.
-    pub fetched: Fetched,
-    /// Where it lies.
-    pub place: WarcRef,
-}
-
-impl Read {
-    /// An answer of which nothing was read.
-    pub fn unread(outcome: Outcome) -> Self {
-        let (facts, digest) = (Vec::new(), Digested::default());
-        Self { outcome, page: None, note: None, digest, facts, probe: None, archived: None }
-    }
-
-    /// Its owner does not want it to be used so: it is not kept, and leads nowhere.
-    fn reject_reserved(&mut self, detail: String) {
-        self.outcome = Outcome::Rejected { filter: SIGNALS.to_owned(), detail };
-        self.page = None;
-        self.digest = Digested::default();
-    }
-
-    /// It is of a type that nobody asked for: it leads on, but is not kept.
-    fn pass_through(&mut self, kind: &str) {
-        let detail = format!("{kind} is not a type that was asked for; it was read for its links");
-        self.outcome = Outcome::Rejected { filter: TYPES.to_owned(), detail };
-        self.digest = Digested::default();
-    }
-
-    /// It is kept, but it is no page, and leads nowhere.
-    fn mark_soft(&mut self) {
-        let why = "it looks like what its host answers to a path that cannot be there";
-        self.facts.push(Fact::new(SOFT_404, why));
-        self.page = None;
-    }
-}
-
-/// Identity of a body, and the page that had it first.
-#[derive(Default)]
-pub struct Digested {
-    /// The digest, for bodies that count.
-    pub body: Option<BodyDigest>,
-    /// The body's SHA-1, as far as it was worked out.
-    pub sha1: Option<Sha1Digest>,
-    /// The first page with it.
-    pub same_as: Option<SameAs>,
 }
 
 impl Line {
@@ -293,6 +242,14 @@ impl Line {
         self.may_try_again(lease).then(|| Failure::new(class, detail()))
     }
 
+    /// Whether an answer to a step of a login asks to come again later. A server's own errors are for the
+    /// login to judge: it begins anew, with a fresh form.
+    pub fn asks_for_patience(&self, lease: &Lease, fetched: &Fetched) -> Option<Failure> {
+        use FailureClass::{TooManyRequests, Unavailable};
+        let failure = self.worth_another_try(lease, fetched)?;
+        matches!(failure.class, TooManyRequests | Unavailable).then_some(failure)
+    }
+
     /// The body without its content encodings.
     pub fn decode<'a>(&self, fetched: &'a Fetched) -> Decoded<'a> {
         fetched.decoded(&self.limits)
@@ -312,7 +269,7 @@ impl Line {
     }
 
     /// Steps 8 and 9: digest and parse; what the owner says of its use, beforehand and here; whether it is
-    /// a page at all, and whether it was asked for.
+    /// a page at all, whether it was asked for, and what it brings.
     pub async fn read(
         &self,
         lease: &Lease,
@@ -334,6 +291,7 @@ impl Line {
         self.doubt(lease, fetched, body, &mut read)?;
         self.sort_out(lease, fetched, body, &mut read);
         dismiss_guess(lease, &mut read);
+        self.weigh(lease, &mut read);
         Ok(read)
     }
 
@@ -352,7 +310,8 @@ impl Line {
             read.page = None;
         }
         read.digest.same_as.take_if(|original| original.url == lease.url().as_str());
-        (read.probe, read.archived) = (None, Some(archived.place.clone()));
+        read.asks.clear();
+        read.archived = Some(archived.place.clone());
         Ok(read)
     }
 

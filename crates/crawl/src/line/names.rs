@@ -19,7 +19,10 @@ impl Line {
         let Nameless { host, name, port } = nameless;
         let located = match self.resolver.resolve(&name, port).await {
             Ok(resolved) => Ok(self.located(host, &name, port, resolved).await?),
-            Err(failure) => Err(self.network.judge(host, failure).await),
+            Err(failure) => {
+                self.troubles.note(&name, &failure.detail);
+                Err(self.network.judge(host, failure).await)
+            }
         };
         Ok((host, located))
     }
@@ -32,7 +35,10 @@ impl Line {
         resolved: Resolved,
     ) -> Result<Located> {
         if let Some(lookup) = resolved.lookup {
-            self.network.heard_of(host);
+            // Behind a proxy, what our name servers say tells nothing of the way out.
+            if !resolved.is_proxied {
+                self.network.heard_of(host);
+            }
             self.send(Work::Keep(Box::new(lookup))).await?;
         }
         let bounds = (self.limits.dns_ttl_ms_min, self.limits.dns_ttl_ms_max);

@@ -10,7 +10,7 @@ use super::visit::row_of;
 use super::{JudgedLinks, Line, Read, refusal};
 use crate::error::{Error, Result};
 use crate::fetch::{Fetched, Reservation, retry_after_ms};
-use crate::frontier::{Candidate, Errand, Fate, Learnt, Lease, Settlement};
+use crate::frontier::{Candidate, Errand, Fate, Learnt, Lease, PageRow, Settlement};
 use crate::robots::{Permit, Reading};
 use crate::store::Visit;
 use crate::writer::{Job, Work};
@@ -25,8 +25,10 @@ impl Line {
         links: JudgedLinks,
     ) -> Result<()> {
         let (at, end) = (fetched.ended, end_of(&fetched));
-        let digest = read.digest.body;
-        let offers = links.candidates.into_iter().chain(read.probe.clone()).collect();
+        let (digest, likeness) = (read.digest.body, read.likeness.clone());
+        let (harvest, is_spam) = (read.harvest.clone(), read.is_spam);
+        let sightings = read.sightings.clone();
+        let offers = links.candidates.into_iter().chain(read.asks.iter().cloned()).collect();
         let link_count = u32::try_from(links.facts.len()).unwrap_or(u32::MAX);
         let (fetched, place) = fetched.split_reservation();
         let visit = self.visit(&lease, fetched, read, links.facts);
@@ -36,8 +38,9 @@ impl Line {
         let settlement = Settlement {
             at,
             end,
-            fate: Fate::Done(Box::new(row_of(&lease, &visit, digest))),
+            fate: Fate::Done(Box::new(PageRow { likeness, ..row_of(&lease, &visit, digest) })),
             offers,
+            sightings,
             robots: None,
             links: link_count,
             rejected: links
@@ -46,6 +49,8 @@ impl Line {
                 .map(|(filter, n)| (filter.into_owned(), n))
                 .collect(),
             moved: None,
+            harvest,
+            is_spam,
         };
         let kept = Some((self.encoders.encode_all(&visit), visit));
         self.send(Work::settle(Job { lease, settlement, kept, place })).await
@@ -63,7 +68,8 @@ impl Line {
         let notes = trouble.into_iter().collect();
         let visit = Visit { notes, ..self.unasked_visit(&lease, outcome) };
         let fate = Fate::Done(Box::new(row_of(&lease, &visit, None)));
-        let settlement = Settlement::unused(visit.at, fate);
+        let offers = self.other_names(&lease);
+        let settlement = Settlement { offers, ..Settlement::unused(visit.at, fate) };
         self.settle(lease, settlement, Some(visit)).await
     }
 
@@ -109,8 +115,8 @@ impl Line {
     ) -> Result<()> {
         let at = self.clock.end();
         let end = End::Failed { class: failure.class, retry_after_ms: asked_ms };
+        self.troubles.note(lease.url().origin(), &failure.detail);
         if failure.class.is_connection_level() {
-            self.troubles.note(lease.url().origin(), &failure.detail);
             let back = Settlement { end, ..Settlement::unused(at, Fate::Back) };
             return self.settle(lease, back, None).await;
         }
@@ -134,6 +140,7 @@ impl Line {
 
     /// The server answered that it cannot now: wait as it asks, or as the table says.
     pub async fn try_again(&self, lease: Lease, fetched: &Fetched, failure: Failure) -> Result<()> {
+        self.troubles.note(lease.url().origin(), &failure.detail);
         let asked = asked_wait_ms(fetched).map(|ms| ms.min(self.limits.retry_after_ms_max));
         let wait = asked.unwrap_or_else(|| self.retry_delay_ms(&lease, failure.class));
         let settlement = Settlement {

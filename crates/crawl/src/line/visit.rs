@@ -91,6 +91,7 @@ pub(super) fn row_of(lease: &Lease, visit: &Visit, digest: Option<BodyDigest>) -
         digest,
         payload_digest: exchange.map(Exchange::payload_digest),
         same_as: visit.same_as.clone(),
+        likeness: None,
         warc: None,
         facts: visit.facts.clone(),
         notes: visit.notes.clone(),

@@ -52,7 +52,7 @@ pub struct Summary {
     pub probes: u64,
     /// Pages that are what their host answers to any path.
     pub soft_404: u64,
-    /// Answers not kept, since their owner reserves a use that is to be respected.
+    /// URLs not asked for, or answers not kept, since their owner reserves a use that is to be respected.
     pub reserved: u64,
     /// Milliseconds spent crawling, over all runs.
     pub active_ms: u64,
@@ -60,10 +60,20 @@ pub struct Summary {
     pub bytes: u64,
     /// Answers whose body was known already.
     pub duplicates: u64,
+    /// Pages that say nearly the same as another.
+    pub near_duplicates: u64,
+    /// Origins that were found to be mirrors, and are not asked: each with the one that stands for it.
+    pub mirrors: BTreeMap<String, String>,
     /// Hosts met.
     pub hosts: u64,
+    /// Those of them that answered for at least one page.
+    pub hosts_answered: u64,
+    /// Pages made for search engines alone.
+    pub spam: u64,
     /// URLs still waiting.
     pub queued: u64,
+    /// Those of them that wait since pages like them bring nothing new.
+    pub held: u64,
     /// Archive files.
     pub warc_files: u64,
     /// Their size.
@@ -83,8 +93,6 @@ pub enum State {
     Stopped,
     /// A limit that was set ended it.
     Limit,
-    /// A signal ended it; it can go on.
-    Interrupted,
 }
 
 impl Summary {

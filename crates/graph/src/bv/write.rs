@@ -3,6 +3,7 @@
 //! What is held are the lists of the last few nodes, nothing else: a graph of any size is streamed.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -74,11 +75,8 @@ impl BvWriter {
     }
 
     fn put_list(&mut self, list: &[u32]) -> io::Result<()> {
-        let node = self.properties.nodes;
-        let codes = self.properties.codes;
-        self.graph.put(codes.degrees, list.len() as u64)?;
-        let (reference, chain) = if list.is_empty() { (0, 0) } else { self.put_successors(list)? };
-        debug_assert!(reference as u32 <= node.max(self.properties.window));
+        self.graph.put(self.properties.codes.degrees, list.len() as u64)?;
+        let chain = if list.is_empty() { 0 } else { self.put_successors(list)? };
         self.put_offset()?;
         let mut room = match self.window.len() == self.properties.window as usize {
             true => self.window.pop_back().unwrap_or_default().0,
@@ -90,8 +88,8 @@ impl BvWriter {
         Ok(())
     }
 
-    /// Writes the list by the reference that makes it shortest; says which, and how long its chain is.
-    fn put_successors(&mut self, list: &[u32]) -> io::Result<(usize, u32)> {
+    /// Writes the list by the reference that makes it shortest; says how long the chain is that this gives.
+    fn put_successors(&mut self, list: &[u32]) -> io::Result<u32> {
         let Properties { nodes: node, run_min, codes, references_max, .. } = self.properties;
         let plain = Parts::of(list, &[], node, run_min);
         let mut best = (plain.bits(&codes, 0), 0, 0, plain);
@@ -107,7 +105,7 @@ impl BvWriter {
         }
         let (_, reference, chain, parts) = best;
         parts.each(&codes, reference as u64, |code, number| self.graph.put(code, number))?;
-        Ok((reference, chain))
+        Ok(chain)
     }
 }
 
@@ -131,11 +129,10 @@ impl Parts {
 
     fn bits(&self, codes: &Codes, reference: u64) -> u64 {
         let mut bits = 0;
-        let counted: Result<(), ()> = self.each(codes, reference, |code, number| {
+        let Ok(()) = self.each(codes, reference, |code, number| {
             bits += code.bits(number);
-            Ok(())
+            Ok::<(), Infallible>(())
         });
-        debug_assert!(counted.is_ok());
         bits
     }
 

@@ -9,7 +9,6 @@ use std::io;
 use larm_core::via::Via;
 use xxhash_rust::xxh3::xxh3_64;
 use zstd::bulk::Compressor;
-use zstd::zstd_safe::compress_bound;
 
 use super::{HAS_REL, HAS_TEXT, HAS_VERDICT, HEADER_BYTES, VisitHead};
 use crate::bytes::{fold, put_after, put_number, put_text};
@@ -87,7 +86,6 @@ impl LogWriter {
         let header_at = out.len();
         out.resize(header_at + HEADER_BYTES, 0);
         let payload = self.packer.compress(&self.visits)?;
-        debug_assert!(payload.len() <= compress_bound(self.visits.len()));
         out.extend_from_slice(&payload);
         let lengths = [payload.len() as u64, self.visits.len() as u64, begin - chapter_begin];
         fill_header(&mut out[header_at..], lengths)?;

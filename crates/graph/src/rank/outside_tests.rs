@@ -7,6 +7,7 @@ use flate2::read::GzDecoder;
 use larm_core::Limits;
 
 use super::*;
+use crate::bv::{BvGraph, BvWriter};
 
 fn testdata(name: &str) -> Option<PathBuf> {
     let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/testdata"));
@@ -62,6 +63,21 @@ fn pagerank_is_that_of_an_outside_solver() {
     let reached = depths(&graph, [323_911]);
     assert!(!reached.contains(&UNREACHED), "this node is said to reach every other");
     assert_eq!(weak_components(&graph).sizes.len(), 1);
+}
+
+/// The crate webgraph 0.7 needs as many bits for it: 2.90 for each arc.
+#[test]
+fn a_crawl_takes_as_many_bits_as_webgraph_itself_needs() {
+    let Some(edges) = testdata("cnr-2000.edges.tsv.gz") else { return };
+    let graph = Graph::read(&edges, &Limits::default()).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let name = dir.path().join("cnr");
+    let mut writer = BvWriter::create(&name).unwrap();
+    graph.rows().for_each(|(_, row)| writer.push(row).unwrap());
+    writer.finish().unwrap();
+    let properties = std::fs::read_to_string(dir.path().join("cnr.properties")).unwrap();
+    assert!(properties.contains("\nlength=9318741\n"), "{properties}");
+    assert!(BvGraph::open(&name).unwrap().to_graph().unwrap() == graph);
 }
 
 /// Spearman's ρ; equal values share their places. Values count as equal that agree in eight digits, which

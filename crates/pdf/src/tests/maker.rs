@@ -55,7 +55,7 @@ impl Maker {
         let size = self.objects.len() + 1;
         write!(out, "xref\n0 {size}\n0000000000 65535 f \n").unwrap();
         for offset in offsets {
-            write!(out, "{offset:010} 00000 n \n").unwrap();
+            writeln!(out, "{offset:010} 00000 n ").unwrap();
         }
         write!(out, "trailer\n<</Size {size}/Root 1 0 R/Info 6 0 R>>\nstartxref\n{start}\n%%EOF\n")
             .unwrap();
@@ -118,7 +118,7 @@ impl Maker {
 }
 
 fn write_object(out: &mut Vec<u8>, number: usize, object: &[u8]) {
-    write!(out, "{number} 0 obj\n").unwrap();
+    writeln!(out, "{number} 0 obj").unwrap();
     out.extend_from_slice(object);
     out.extend_from_slice(b"\nendobj\n");
 }

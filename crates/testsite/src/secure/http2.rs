@@ -46,6 +46,8 @@ family! {
         SettingsFlood = "h2-settings-flood",
         /// Pings until the client leaves.
         PingFlood = "h2-ping-flood",
+        /// The same in the middle of a body.
+        PingFloodInBody = "h2-ping-flood-in-body",
         /// A header block until the client leaves.
         ContinuationFlood = "h2-continuation-flood",
         /// Data until the client leaves, however little it asked for.
@@ -174,7 +176,9 @@ fn endless(trouble: Http2, id: u32) -> Option<Vec<u8>> {
     let more = || [&[0, 1, b'a'][..], &[100], &[b'x'; 100]].concat().repeat(100);
     match trouble {
         Http2::SettingsFlood => Some(frame(SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0]).repeat(500)),
-        Http2::PingFlood => Some(frame(PING, 0, 0, b"are you?").repeat(500)),
+        Http2::PingFlood | Http2::PingFloodInBody => {
+            Some(frame(PING, 0, 0, b"are you?").repeat(500))
+        }
         Http2::ContinuationFlood => Some(frame(CONTINUATION, 0, id, &more())),
         Http2::DataFlood => Some(frame(DATA, 0, id, &[b'x'; 16_384])),
         Http2::EmptyDataFlood => Some(frame(DATA, 0, id, b"").repeat(1_000)),
@@ -186,7 +190,9 @@ fn endless(trouble: Http2, id: u32) -> Option<Vec<u8>> {
 fn opening(trouble: Http2, id: u32) -> Vec<u8> {
     match trouble {
         Http2::ContinuationFlood => frame(HEADERS, 0, id, &block(200, &[])),
-        Http2::DataFlood | Http2::EmptyDataFlood => head(id, 1_000_000_000),
+        Http2::DataFlood | Http2::EmptyDataFlood | Http2::PingFloodInBody => {
+            head(id, 1_000_000_000)
+        }
         _ => Vec::new(),
     }
 }

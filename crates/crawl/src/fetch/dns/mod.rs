@@ -37,6 +37,8 @@ pub struct Resolved {
     pub ttl_ms: u64,
     /// They hold for the port that was asked for, and perhaps not for others.
     pub one_port: bool,
+    /// A proxy is in the way: that the name is known says nothing of the way there.
+    pub is_proxied: bool,
     /// The name that this name is an alias of, if it is one.
     pub alias: Option<Box<str>>,
     /// What name servers said, if they were asked for this.

@@ -78,6 +78,7 @@ impl Trees {
         }
         let real = opened.real_path(&metadata).map_err(|error| failure::reading(&error))?;
         self.refuse_own_dir(&real)?;
+        refuse_private(&real)?;
         let home = self.home(&real);
         if home.is_none() && !self.follow_symlinks {
             let real = real.display();
@@ -115,6 +116,21 @@ impl Trees {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Another crawl that lies in the tree can be read like anything else, but for its secrets, its cookies
+/// and what else is its own.
+fn refuse_private(real: &Path) -> Result<(), Failure> {
+    let is_crawl = |dir: &Path| dir.join("state/format.json").is_file();
+    let is_private = real.ancestors().any(|path| {
+        let name = path.file_name().unwrap_or_default();
+        let may_be = name == "state" || (name == "secrets.toml" && path == real);
+        may_be && path.parent().is_some_and(is_crawl)
+    });
+    match is_private {
+        true => Err(unreadable("private to the crawl whose directory it lies in")),
+        false => Ok(()),
     }
 }
 

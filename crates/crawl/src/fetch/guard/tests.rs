@@ -113,6 +113,103 @@ fn what_the_registries_list_as_reachable_but_special_is_not_for_us_either() {
     }
 }
 
+/// Every row of the two special-purpose registries of IANA, as of October 2025.
+#[rustfmt::skip]
+const REGISTRIES: &[(&str, &str)] = &[
+    ("0.0.0.0/8", "this network"),
+    ("0.0.0.0/32", "this host on this network"),
+    ("10.0.0.0/8", "private use"),
+    ("100.64.0.0/10", "shared address space"),
+    ("127.0.0.0/8", "loopback"),
+    ("169.254.0.0/16", "link local"),
+    ("172.16.0.0/12", "private use"),
+    ("192.0.0.0/24", "protocol assignments"),
+    ("192.0.0.0/29", "service continuity"),
+    ("192.0.0.8/32", "dummy address"),
+    ("192.0.0.9/32", "port control anycast"),
+    ("192.0.0.10/32", "relays around NAT anycast"),
+    ("192.0.0.170/32", "NAT64 discovery"),
+    ("192.0.0.171/32", "NAT64 discovery"),
+    ("192.0.2.0/24", "documentation"),
+    ("192.31.196.0/24", "AS112"),
+    ("192.52.193.0/24", "multicast tunnels"),
+    ("192.88.99.0/24", "6to4 relay anycast, retired"),
+    ("192.88.99.2/32", "6a44 relay anycast"),
+    ("192.168.0.0/16", "private use"),
+    ("192.175.48.0/24", "AS112, direct delegation"),
+    ("198.18.0.0/15", "benchmarking"),
+    ("198.51.100.0/24", "documentation"),
+    ("203.0.113.0/24", "documentation"),
+    ("240.0.0.0/4", "reserved"),
+    ("255.255.255.255/32", "limited broadcast"),
+    ("::1/128", "loopback"),
+    ("::/128", "unspecified"),
+    ("::ffff:0:0/96", "IPv4-mapped"),
+    ("64:ff9b::/96", "NAT64"),
+    ("64:ff9b:1::/48", "NAT64, local use"),
+    ("100::/64", "discard only"),
+    ("100:0:0:1::/64", "dummy prefix"),
+    ("2001::/23", "protocol assignments"),
+    ("2001::/32", "Teredo"),
+    ("2001:1::1/128", "port control anycast"),
+    ("2001:1::2/128", "relays around NAT anycast"),
+    ("2001:1::3/128", "service registration anycast"),
+    ("2001:2::/48", "benchmarking"),
+    ("2001:3::/32", "multicast tunnels"),
+    ("2001:4:112::/48", "AS112"),
+    ("2001:10::/28", "ORCHID, retired"),
+    ("2001:20::/28", "ORCHIDv2"),
+    ("2001:30::/28", "drone tags"),
+    ("2001:db8::/32", "documentation"),
+    ("2002::/16", "6to4"),
+    ("2620:4f:8000::/48", "AS112, direct delegation"),
+    ("3fff::/20", "documentation"),
+    ("5f00::/16", "segment routing"),
+    ("fc00::/7", "unique local"),
+    ("fe80::/10", "link local"),
+];
+
+fn last_of(network: &Cidr) -> IpAddr {
+    let host_bits = |all: u32| all - u32::from(network.bits);
+    match network.address {
+        IpAddr::V4(first) => {
+            let mask = u32::MAX.checked_shr(32 - host_bits(32)).unwrap_or(0);
+            Ipv4Addr::from_bits(first.to_bits() | mask).into()
+        }
+        IpAddr::V6(first) => {
+            let mask = u128::MAX.checked_shr(128 - host_bits(128)).unwrap_or(0);
+            Ipv6Addr::from_bits(first.to_bits() | mask).into()
+        }
+    }
+}
+
+#[test]
+fn no_address_of_the_special_purpose_registries_is_public() {
+    let guard = Guard::new([("seed.example", 80)], &[], &[]);
+    for (network, name) in REGISTRIES {
+        let network: Cidr = network.parse().unwrap();
+        // What is inside of the forms that carry an IPv4 address is judged by that, in the next test.
+        for address in [network.address, last_of(&network)] {
+            assert!(network.contains(address), "{name}: {address}");
+            assert!(guard.check("page.example", 80, address).is_err(), "{name}: {address}");
+        }
+    }
+}
+
+#[test]
+fn a_tunnel_by_which_any_address_could_be_reached_is_closed_as_a_whole() {
+    let (public, private) = ("8.8.8.8", "10.0.0.1");
+    for v4 in [public, private] {
+        let [a, b, c, d] = v4.parse::<Ipv4Addr>().unwrap().octets();
+        // Teredo has its server's address as it is, and its client's with every bit turned.
+        let server = format!("2001:0:{a:02x}{b:02x}:{c:02x}{d:02x}::1");
+        let client = format!("2001::{:02x}{:02x}:{:02x}{:02x}", !a, !b, !c, !d);
+        for text in [server, client, format!("64:ff9b:1::{v4}")] {
+            assert_eq!(Kind::of(ip(&text)), Some(Kind::Tunnel), "{text}");
+        }
+    }
+}
+
 #[test]
 fn an_ipv4_address_is_judged_in_every_ipv6_form() {
     let forms = ["::ffff:{}", "::{}", "64:ff9b::{}"];

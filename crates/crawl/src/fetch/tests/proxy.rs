@@ -155,7 +155,7 @@ async fn what_a_proxy_refuses_is_held_against_the_one_at_fault() {
     #[rustfmt::skip]
     let rows: &[(&'static [u8], FailureClass)] = &[
         (b"HTTP/1.1 407 No\r\n\r\n", FailureClass::Proxy),
-        (b"HTTP/1.1 403 No\r\n\r\n", FailureClass::Proxy),
+        (b"HTTP/1.1 403 No\r\n\r\n", FailureClass::Refused),
         (b"HTTP/1.1 504 Late\r\n\r\n", FailureClass::Unroutable),
         (b"SSH-2.0-x\r\n\r\n", FailureClass::Proxy),
     ];

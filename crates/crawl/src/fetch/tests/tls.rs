@@ -95,6 +95,32 @@ async fn get_with(plan: FetchPlan, permit: &Permit) -> Result<Fetched, Failure> 
     fetcher.fetch(permit, &|_| {}).await
 }
 
+/// The host of a site that listens at 127.0.0.1, whose first address is another, where somebody takes calls
+/// and hangs up.
+async fn behind_a_broken_address(site: &Spoken) -> Permit {
+    let broken: std::net::IpAddr = "127.0.0.2".parse().unwrap();
+    let listener = tokio::net::TcpListener::bind((broken, site.address.port())).await.unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            drop(stream);
+        }
+    });
+    let url = permit_for("site.example", site.address).url().clone();
+    Permit::for_test(url, broken).with_others(vec![site.address.ip()])
+}
+
+#[tokio::test]
+async fn an_address_that_fails_at_tls_is_followed_by_the_next() {
+    let site = site("site.example", OK, Farewell::Said).await;
+    let permit = behind_a_broken_address(&site).await;
+    let failure = get_with(trusting(&site.pem), &permit).await.unwrap_err();
+    // EYES-1: the host moves to where it answers, and is asked there in its next turn.
+    assert_eq!(failure.elsewhere, Some(site.address.ip()), "{failure}");
+    let nobody = get_with(FetchPlan::default(), &permit).await.unwrap_err();
+    assert_eq!((nobody.class, nobody.elsewhere), (FailureClass::Tls, None), "{nobody}");
+    assert!(nobody.detail.contains("closed during"), "of the first address: {nobody}");
+}
+
 #[tokio::test]
 async fn plain_bytes_are_archived_from_an_encrypted_connection_that_is_used_again() {
     let site = site("site.example", OK, Farewell::Said).await;

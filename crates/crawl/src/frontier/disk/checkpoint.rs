@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::frontier::log::Log;
 use crate::frontier::state::Gathered;
 use crate::frontier::store::{Meta, Store};
-use crate::frontier::{Positions, piles, sieve};
+use crate::frontier::{Positions, near, piles, sieve};
 
 /// A batch on its way to the log, to be written without holding the frontier, and before the next.
 #[must_use = "what is sealed is in no other batch"]
@@ -68,6 +68,8 @@ impl DiskFrontier {
             position: self.log().end(),
             runs: Vec::new(),
             piles: Vec::new(),
+            near: near::Names::default(),
+            aliases: self.state.aliases.to_meta(),
             positions: self.positions.clone(),
             next_seq: self.state.next_seq,
             waiting: self.state.waiting,
@@ -77,14 +79,16 @@ impl DiskFrontier {
         };
         let arrivals = self.state.shelves.gather(self.state.next_seq);
         let seen = self.sieve.begin_checkpoint()?;
+        let near = self.near.begin_checkpoint()?;
         let (log, store) = (self.log.clone(), self.store.clone());
-        Ok(Checkpoint { log, store, seen, arrivals, gathered, meta })
+        Ok(Checkpoint { log, store, seen, near, arrivals, gathered, meta })
     }
 
     /// The checkpoint is durable: forgets what it holds, and cuts the seen set behind it.
     pub(super) fn finish_checkpoint(&mut self, written: Written) -> Result<()> {
         self.checkpointing = false;
         self.state.checkpointed(written.arrivals);
+        self.near.end_checkpoint(written.near)?;
         let superseded = written.seen.supersedes();
         self.sieve.end_checkpoint(written.seen);
         if superseded { self.sieve.forget_superseded() } else { Ok(()) }
@@ -96,29 +100,33 @@ pub struct Checkpoint {
     log: Arc<Mutex<Log>>,
     store: Arc<Store>,
     seen: sieve::Saving,
+    near: near::Saving,
     arrivals: piles::Saving,
     gathered: Gathered,
     meta: Meta,
 }
 
 impl Checkpoint {
-    /// Makes it durable: the log, the runs of the seen set, the piles of arrivals, then the store in one batch; and only then
-    /// cuts the log. A failure here is final: the frontier takes no other checkpoint.
+    /// Makes it durable: the log, the runs of the seen set and of the index of near-duplicates, the piles
+    /// of arrivals, then the store in one batch; and only then cuts the log. A failure here is final: the frontier takes no other checkpoint.
     pub fn write(mut self) -> Result<Written> {
         let log = || self.log.lock().unwrap_or_else(PoisonError::into_inner);
         log().sync()?;
         let seen = self.seen.write()?;
         self.meta.runs = seen.names();
+        let near = self.near.write()?;
+        self.meta.near = near.names();
         let arrivals = self.arrivals.write()?;
         self.meta.piles = arrivals.names();
         self.gathered.into_batch(&self.store).commit(&self.meta)?;
         log().cut_before(self.meta.position)?;
-        Ok(Written { seen, arrivals })
+        Ok(Written { seen, near, arrivals })
     }
 }
 
 /// A checkpoint that is durable, for the frontier to take note of.
 pub struct Written {
     seen: sieve::Saved,
+    near: near::Saved,
     arrivals: piles::Saved,
 }

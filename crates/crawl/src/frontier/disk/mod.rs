@@ -20,25 +20,32 @@ mod seat;
 mod shed;
 mod sift;
 mod tell;
+mod weigh;
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use larm_core::alias;
 use larm_core::digest::BodyDigest;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{HostKey, Pace, Workbench};
+use larm_core::worth::Finding;
 use larm_core::{Blame, Failure, Limits, Millis};
 
+use super::aliases::SharedAliases;
 use super::batch::Pending;
 use super::lease::{Lease, Turn};
 use super::log::Log;
+use super::near::{self, Near, PageKey};
 use super::record::{Record, Settled};
 use super::row::{PageRow, RobotsRow, Totals};
 use super::sieve::{Recent, Sieve};
 use super::state::State;
 use super::status::{FrontierStatus, HostList, HostStatus};
 use super::store::Store;
-use super::{Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement};
+use super::{
+    Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement, Twin,
+};
 use crate::error::Result;
 use crate::store::SameAs;
 
@@ -54,6 +61,7 @@ pub struct DiskFrontier {
     log: Arc<Mutex<Log>>,
     store: Arc<Store>,
     sieve: Sieve,
+    near: Near,
     state: State,
     bench: Workbench,
     budgets: Budgets,
@@ -84,12 +92,25 @@ pub struct DiskFrontier {
     pub(super) refused: Vec<String>,
     #[cfg(test)]
     pub(super) shed: Vec<String>,
+    /// URLs that got another place, since somebody asked.
+    #[cfg(test)]
+    pub(super) moved: Vec<super::record::Moved>,
 }
 
 impl DiskFrontier {
     /// What was offered a moment ago, for those who do not hold the frontier.
     pub fn recent(&self) -> Arc<Recent> {
         self.sieve.recent()
+    }
+
+    /// The index of near-duplicates, for those who do not hold the frontier.
+    pub fn near(&self) -> Arc<near::Index> {
+        self.near.index()
+    }
+
+    /// The names that were found to be aliases, for those who do not hold the frontier.
+    pub fn aliases(&self) -> SharedAliases {
+        self.state.aliases.shared()
     }
 
     fn record(&mut self, record: Record) -> Result<()> {
@@ -115,7 +136,7 @@ impl DiskFrontier {
 
 impl Frontier for DiskFrontier {
     fn offer(&mut self, candidates: Vec<Candidate>) -> Result<Offered> {
-        let sifted = self.sift(&candidates)?;
+        let sifted = self.sift(&candidates, false)?;
         let offered = sifted.offered;
         if offered.new + offered.full > 0 {
             self.record(Record::Offered { items: sifted.items, refused: sifted.refused })?;
@@ -154,7 +175,7 @@ impl Frontier for DiskFrontier {
             return self.settle_archived(&lease, settlement);
         }
         self.see(settlement.at);
-        let sifted = self.sift(&settlement.offers)?;
+        let sifted = self.sift(&settlement.offers, settlement.is_spam)?;
         let offered = sifted.offered;
         let robots = sift::learnt(&lease, &settlement.fate, settlement.robots, &sifted);
         if let Turn::Ask(_) = lease.turn {
@@ -167,6 +188,7 @@ impl Frontier for DiskFrontier {
         self.leased_pages -= u64::from(lease.item.errand.counts());
         let mut rejected = settlement.rejected;
         rejected.extend(sifted.refused);
+        let aliases = self.state.aliases.weigh(&settlement.sightings, &self.limits);
         self.record(Record::Settled(Box::new(Settled {
             host: lease.url.host().into(),
             origin: lease.url.origin().into(),
@@ -175,9 +197,11 @@ impl Frontier for DiskFrontier {
             end: settlement.end,
             fate: settlement.fate,
             offers: sifted.items,
+            harvest: settlement.harvest,
             robots,
             links: settlement.links,
             rejected,
+            aliases,
         })))?;
         self.sort_out()?;
         self.seat_touched();
@@ -253,7 +277,8 @@ impl Frontier for DiskFrontier {
 
     fn set_budgets(&mut self, budgets: Budgets) -> Result<()> {
         let before = std::mem::replace(&mut self.budgets, budgets);
-        if before.host_pages_max != budgets.host_pages_max {
+        let pages_max = before.pages_max;
+        if before != (Budgets { pages_max, ..budgets }) {
             if std::mem::take(&mut self.unlisted) {
                 self.state.shelves.look_at_all();
             }
@@ -266,6 +291,18 @@ impl Frontier for DiskFrontier {
         self.state.page(url)
     }
 
+    fn page_at(&self, key: PageKey) -> Result<Option<PageRow>> {
+        self.state.page_at(key)
+    }
+
+    fn twins(&self, url: &CrawlUrl) -> Vec<Twin> {
+        self.state.aliases.twins(url)
+    }
+
+    fn alias_rules(&self) -> Arc<alias::Rules> {
+        self.state.aliases.rules()
+    }
+
     fn knows(&self, url: &CrawlUrl) -> Result<bool> {
         self.sieve.contains(url.fingerprint().0)
     }
@@ -276,6 +313,10 @@ impl Frontier for DiskFrontier {
 
     fn robots(&self, origin: &str) -> Result<Option<RobotsRow>> {
         self.state.robots(origin)
+    }
+
+    fn finding(&self, url: &CrawlUrl) -> Option<Finding> {
+        self.find(url)
     }
 
     fn totals(&self) -> &Totals {

@@ -19,6 +19,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::error::Result;
 use crate::frontier::batch::{Assembler, Batch, Pending};
 use crate::frontier::log::{Log, LogPosition};
+use crate::frontier::near::Near;
 use crate::frontier::pack::Packs;
 use crate::frontier::piles::Piles;
 use crate::frontier::record::Record;
@@ -63,9 +64,12 @@ impl DiskFrontier {
         let runs = meta.as_ref().map(|meta| meta.runs.clone()).unwrap_or_default();
         let piles = meta.as_ref().map(|meta| meta.piles.clone()).unwrap_or_default();
         let piles = Piles::open(disk.clone(), &dir.join("arrivals"), &piles)?;
+        let names = meta.as_ref().map(|meta| meta.near.clone()).unwrap_or_default();
+        let near = Near::open_on(disk.clone(), &dir.join("near"), &names, limits)?;
         let frontier = Self {
             sieve: Sieve::open_on(disk, &dir.join("seen"), &runs, limits)?,
-            state: State::new((store.clone(), piles), limits.clone(), pace, now),
+            state: State::new((store.clone(), piles, near.index()), limits.clone(), pace, now),
+            near,
             limits: limits.clone(),
             log: Arc::new(Mutex::new(log)),
             store,
@@ -87,6 +91,8 @@ impl DiskFrontier {
             refused: Vec::new(),
             #[cfg(test)]
             shed: Vec::new(),
+            #[cfg(test)]
+            moved: Vec::new(),
         };
         frontier.recover(meta)
     }
@@ -118,6 +124,7 @@ impl DiskFrontier {
         self.state.settings = meta.settings.into_iter().collect();
         self.positions = meta.positions;
         self.state.waiting = meta.waiting;
+        self.state.aliases.restore(meta.aliases);
         let shelves: Vec<ShelfId> = meta.shelves.iter().map(|(shelf, _)| *shelf).collect();
         let all_fitted = meta.shelves.iter().all(|(_, shelf)| !shelf.is_open);
         self.state.shelves.restore(meta.shelves);
@@ -149,6 +156,8 @@ impl DiskFrontier {
             self.remember(&record)?;
             self.state.apply(record)?;
         }
+        // All hosts are seated anew in the end: nobody has to hear of a change.
+        self.state.sites.take_changes();
         self.positions = batch.positions;
         Ok(())
     }

@@ -1,7 +1,10 @@
 //! What the frontier tells about itself: counts, and what each host waits for. Changes nothing.
 
 use larm_core::Millis;
+use larm_core::url::file::{LANES, is_lane};
 use larm_core::workbench::HostKey;
+#[cfg(test)]
+use larm_core::worth::{HostWorth, Purse};
 
 use super::DiskFrontier;
 use crate::error::Result;
@@ -13,7 +16,9 @@ impl DiskFrontier {
         let waiting = self.state.hosts.iter().filter(|(_, host)| host.waiting() > 0);
         let mut due: Vec<(Millis, HostKey)> =
             waiting.map(|(key, host)| (self.turn_of(host), *key)).collect();
-        let hosts_waiting = due.len() as u64;
+        let lanes = LANES.iter().filter_map(|lane| self.state.hosts.get(&host_key(lane)));
+        let lanes_waiting = lanes.filter(|lane| lane.waiting() > 0).count();
+        let hosts_waiting = (due.len() - lanes_waiting) as u64;
         if hosts_max < due.len() {
             due.select_nth_unstable(hosts_max);
             due.truncate(hosts_max);
@@ -61,6 +66,7 @@ impl DiskFrontier {
         now: Millis,
         hosts_max: usize,
     ) -> HostList {
+        all.retain(|host| !is_lane(&host.name));
         all.sort_by_cached_key(|host| (self.rank(host), self.turn_of(host), host.name.clone()));
         let first = all.iter().take(hosts_max);
         let hosts = first.map(|host| self.host_status_of(host.key, host, now)).collect();
@@ -84,11 +90,14 @@ impl DiskFrontier {
         HostStatus {
             host: host.name.to_string(),
             waiting: host.waiting(),
-            answered: host.answered,
+            answered: host.purse.pages,
             failures: failures.max().unwrap_or_default().max(host.pace.failures),
             address: host.last_address,
             alias: host.alias.as_deref().map(str::to_owned),
+            trouble: None,
             standing: self.standing(key, host, now),
+            budget: self.budget_of(host),
+            patterns: self.findings_of(host),
         }
     }
 
@@ -107,8 +116,11 @@ impl DiskFrontier {
             };
         }
         let waits = host.waiting() > 0;
-        if appetite == Appetite::Errands && waits {
+        if appetite == Appetite::ERRANDS && waits {
             return Standing::OverBudget;
+        }
+        if waits && host.origin_ready_at(Appetite::ALL).is_some() {
+            return Standing::Held;
         }
         if waits && host.origins.iter().any(|origin| origin.parked) {
             return Standing::AwaitingRobots;
@@ -144,6 +156,19 @@ impl DiskFrontier {
         }
         urls.sort_unstable();
         urls
+    }
+
+    /// What is known of the worth of a host: its purse, that of its site, and what its pages bring.
+    #[cfg(test)]
+    pub(crate) fn worth_of(&self, name: &str) -> Option<(Purse, Purse, HostWorth)> {
+        let of = |host: &Host| {
+            let worth = host.worth.as_deref().cloned().unwrap_or_default();
+            (host.purse, self.state.site_purse(host), worth)
+        };
+        match self.state.hosts.get(&host_key(name)) {
+            Some(host) => Some(of(host)),
+            None => self.state.look_at_host(name).unwrap().as_ref().map(of),
+        }
     }
 
     /// Hosts that are not in memory, with what arrived for them.

@@ -1,14 +1,16 @@
 //! What the end of a lease does to the state (step 12): the item, its host's pace, the counts.
 
-use larm_core::url::Fingerprint;
+use larm_core::alias::Ruling;
+use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{End, Health, HostKey};
 
 use super::{ROW_BYTES, State, load};
 use crate::error::Result;
 use crate::frontier::host::host_key;
-use crate::frontier::item::{Item, Place};
+use crate::frontier::item::{HELD, Item, Place};
+use crate::frontier::near::{Entry, PageKey};
 use crate::frontier::queue::Taken;
-use crate::frontier::record::{Adopted, Fate, Learnt, Settled, is_counted};
+use crate::frontier::record::{Adopted, AliasNews, Fate, Learnt, Settled, is_counted};
 use crate::frontier::row::PageRow;
 use crate::frontier::store::{BlockKey, encode};
 use crate::store::SameAs;
@@ -27,7 +29,22 @@ impl State {
         if let Some(learnt) = settled.robots {
             self.learn(learnt, settled.at)?;
         }
-        self.enqueue_all(&settled.offers);
+        self.enqueue_all(&settled.offers)?;
+        settled.aliases.into_iter().try_for_each(|news| self.hear_of_alias(news))
+    }
+
+    /// Takes note of what a page says of two names. Names of one thing have one budget.
+    fn hear_of_alias(&mut self, news: AliasNews) -> Result<()> {
+        if let AliasNews::Ruled(_, Ruling::Mirror { from, of, .. }) = &news
+            && let Some((from, of)) = other_hosts(from, of)
+        {
+            let pages = self.host(&from)?.purse.pages;
+            let host = self.host(&of)?;
+            host.purse.pages += pages;
+            host.changed = true;
+            self.touched.insert(host_key(&of));
+        }
+        self.aliases.hear(news);
         Ok(())
     }
 
@@ -36,16 +53,15 @@ impl State {
         self.changed(ROW_BYTES);
         self.totals.links += u64::from(adopted.links);
         self.count_rejected(&adopted.rejected);
-        let answered = u64::from(adopted.row.outcome.answered());
         self.totals.known += 1;
-        self.totals.answered += answered;
+        if adopted.row.outcome.answered() {
+            self.count_answer(&adopted.host)?;
+        }
         let host = self.host(&adopted.host)?;
         host.changed = true;
-        host.answered += answered;
         let partition = host.partition;
         self.keep(&adopted.row, partition);
-        self.enqueue_all(&adopted.offers);
-        Ok(())
+        self.enqueue_all(&adopted.offers)
     }
 
     /// The item of a lease: held by its host while the crawl runs, still in its queue in recovery.
@@ -57,10 +73,21 @@ impl State {
             return Ok(Some(taken.item));
         }
         let index = host.origin_index(&settled.origin);
-        if let Some(taken) = host.origin(index).queue.take(settled.place) {
+        self.take_waiting(host_key(&settled.host), index, settled.place)
+    }
+
+    /// An item from the queue of an origin, in memory or on disk.
+    pub(super) fn take_waiting(
+        &mut self,
+        key: HostKey,
+        origin: u32,
+        place: Place,
+    ) -> Result<Option<Item>> {
+        let Some(host) = self.hosts.get_mut(&key) else { return Ok(None) };
+        if let Some(taken) = host.origin(origin).queue.take(place) {
             return Ok(Some(taken.item));
         }
-        self.take_from_blocks(host_key(&settled.host), index, settled.place)
+        self.take_from_blocks(key, origin, place)
     }
 
     fn take_from_blocks(
@@ -107,15 +134,17 @@ impl State {
     fn decide(&mut self, settled: &Settled, mut item: Item) -> Result<()> {
         match &settled.fate {
             Fate::Done(row) => {
-                self.waiting -= 1;
-                let answered = u64::from(is_counted(&item, row, &settled.end));
-                self.totals.answered += answered;
-                let host = self.host(&settled.host)?;
-                host.answered += answered;
-                let partition = host.partition;
+                self.leave_queue(&item);
+                if is_counted(&item, row, &settled.end) {
+                    self.count_answer(&settled.host)?;
+                }
+                if item.errand.counts() {
+                    self.note_harvest(settled, &item.url)?;
+                }
+                let partition = self.host(&settled.host)?.partition;
                 self.keep(row, partition);
             }
-            Fate::Errand => self.waiting -= 1,
+            Fate::Errand => self.leave_queue(&item),
             Fate::Again(at) => {
                 self.totals.retries += 1;
                 item.tries = item.tries.saturating_add(1);
@@ -135,6 +164,11 @@ impl State {
         Ok(())
     }
 
+    fn leave_queue(&mut self, item: &Item) {
+        self.waiting -= 1;
+        self.totals.held -= u64::from(item.place.priority == HELD);
+    }
+
     fn keep(&mut self, row: &PageRow, partition: u16) {
         self.totals.count(row);
         if let (Some(digest), Some(payload_digest), None) =
@@ -145,9 +179,22 @@ impl State {
             self.digests.insert(*digest, encode(&first));
             self.change_bytes += row.url.len() as u64 + ROW_BYTES;
         }
+        self.near.release(&row.url);
+        let fingerprint = Fingerprint::of(&row.url);
+        if let Some(likeness) = row.likeness.as_ref().filter(|likeness| likeness.of.is_none()) {
+            let page = PageKey { partition, fingerprint };
+            self.near.insert(Entry { simhash: likeness.simhash.0, page });
+        }
         let encoded = encode(row);
         self.changed(encoded.len() as u64 + ROW_BYTES);
-        let fingerprint = Fingerprint::of(&row.url);
         self.pages.insert(fingerprint, (partition, encoded));
     }
+}
+
+/// The hosts of two origins, where these are two.
+fn other_hosts(from: &str, of: &str) -> Option<(String, String)> {
+    let host = |origin: &str| {
+        CrawlUrl::from_canonical(&format!("{origin}/")).map(|url| url.host().to_owned())
+    };
+    host(from).zip(host(of)).filter(|(from, of)| from != of)
 }

@@ -1,0 +1,413 @@
+//! Text → terms: the same for pages and for queries, or nothing would be found.
+//!
+//! A word is a run of letters and digits. It is put in lower case, stemmed by the language of its page,
+//! and freed of its diacritics, in this order: stemmers know `ü`, people who search often leave it out.
+//! Scripts without spaces between words (Chinese, Japanese, Thai, also Korean) become pairs of
+//! neighbouring characters, so that any piece of a sentence can be found.
+//!
+//! Stemming costs more than all the rest, and most words of a page were seen before: a small table
+//! remembers what became of them.
+
+use frostem::Stemmer;
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+use unicode_normalization::UnicodeNormalization;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::language::Lang;
+
+/// Longer "words" are no words, but encoded data. Part of the format of the index, so no setting.
+const WORD_BYTES_MAX: usize = 96;
+/// Words whose term is remembered; a power of two.
+const MEMORY_WORDS: usize = 4_096;
+/// Between the language of a text and the text.
+const TAG_END: char = '\u{1f}';
+/// Bytes of a tag: two letters and the end.
+pub(crate) const TAG_BYTES: usize = 3;
+
+/// As much of the beginning of a text as fits into so many bytes.
+pub(crate) fn beginning(text: &str, bytes_max: usize) -> &str {
+    let end = (0..=bytes_max.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or_default()]
+}
+
+/// A text with the language that it is to be read in, as indexed fields hold it.
+pub(crate) fn tagged(lang: Lang, text: &str) -> String {
+    let mut tagged = String::with_capacity(TAG_BYTES + text.len());
+    tagged.push_str(lang.code());
+    tagged.push(TAG_END);
+    tagged.push_str(text);
+    tagged
+}
+
+/// Language and text of what [`tagged`] made.
+pub(crate) fn untagged(text: &str) -> (Lang, &str) {
+    match text.split_at_checked(TAG_BYTES) {
+        Some((tag, rest)) if tag.ends_with(TAG_END) => (Lang::of(&tag[..2]), rest),
+        _ => (Lang::NONE, text),
+    }
+}
+
+/// A word of a text, as it stands there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Word<'t> {
+    pub text: &'t str,
+    /// Its first byte within the whole.
+    pub start: usize,
+    class: Class,
+}
+
+impl Word<'_> {
+    /// Behind its last byte.
+    pub fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// Of a script with spaces between its words.
+    Spaced,
+    /// Of a script without.
+    Unspaced,
+    /// Between words.
+    Other,
+}
+
+/// The words of a text, in order.
+pub(crate) struct Words<'t> {
+    text: &'t str,
+    at: usize,
+    /// Where the run of a script without spaces ends, while in one.
+    run_end: usize,
+}
+
+impl<'t> Words<'t> {
+    pub fn of(text: &'t str) -> Self {
+        Self { text, at: 0, run_end: 0 }
+    }
+
+    fn class_at(&self, at: usize) -> Option<(Class, usize)> {
+        let byte = *self.text.as_bytes().get(at)?;
+        if byte.is_ascii() {
+            let class = if byte.is_ascii_alphanumeric() { Class::Spaced } else { Class::Other };
+            return Some((class, 1));
+        }
+        let character = self.text[at..].chars().next()?;
+        Some((class_of(character), character.len_utf8()))
+    }
+
+    /// Behind the run of characters of one class that begins at `at`.
+    fn end_of_run(&self, mut at: usize, class: Class) -> usize {
+        while let Some((found, bytes)) = self.class_at(at) {
+            if found != class {
+                break;
+            }
+            at += bytes;
+        }
+        at
+    }
+
+    /// The next pair of the run that `at` is in, if there is one more.
+    fn pair(&mut self) -> Option<Word<'t>> {
+        let start = self.at;
+        let first = self.class_at(start)?.1;
+        self.at = start + first;
+        if self.at >= self.run_end {
+            return None;
+        }
+        let end = self.at + self.class_at(self.at)?.1;
+        Some(Word { text: &self.text[start..end], start, class: Class::Unspaced })
+    }
+}
+
+impl<'t> Iterator for Words<'t> {
+    type Item = Word<'t>;
+
+    fn next(&mut self) -> Option<Word<'t>> {
+        while self.at < self.run_end {
+            if let Some(pair) = self.pair() {
+                return Some(pair);
+            }
+        }
+        self.at = self.end_of_run(self.at, Class::Other);
+        let start = self.at;
+        let (class, first) = self.class_at(start)?;
+        let end = self.end_of_run(start, class);
+        if class == Class::Unspaced && start + first < end {
+            self.run_end = end;
+            return self.pair();
+        }
+        self.at = end;
+        Some(Word { text: &self.text[start..end], start, class })
+    }
+}
+
+fn class_of(character: char) -> Class {
+    if is_unspaced(character) {
+        Class::Unspaced
+    } else if character.is_alphanumeric() || is_mark(character) {
+        Class::Spaced
+    } else {
+        Class::Other
+    }
+}
+
+/// Marks that stand within words, but are no letters.
+fn is_mark(character: char) -> bool {
+    matches!(character, '\u{300}'..='\u{36f}' | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}'
+        | '\u{900}'..='\u{963}' | '\u{966}'..='\u{df3}' | '\u{200c}' | '\u{200d}')
+}
+
+fn is_unspaced(character: char) -> bool {
+    let of_such_a_script = matches!(character, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}'
+        | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}' | '\u{3005}'..='\u{3007}'
+        | '\u{3041}'..='\u{318f}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}');
+    // Of these scripts, marks count as letters: they belong to what stands before them.
+    of_such_a_script
+        && !matches!(character, '\u{e2f}' | '\u{e3f}' | '\u{e4f}' | '\u{e5a}' | '\u{e5b}'
+        | '\u{104a}'..='\u{104f}' | '\u{17d4}'..='\u{17da}' | '\u{30fb}')
+}
+
+/// Makes terms of words, by the rules of one language.
+pub(crate) struct Terms {
+    lang: Lang,
+    stemmer: Option<Stemmer>,
+    /// What became of words seen before; made when it is first needed.
+    memory: Vec<Remembered>,
+    lower: String,
+}
+
+#[derive(Default, Clone)]
+struct Remembered {
+    lang: Option<Lang>,
+    word: String,
+    term: String,
+}
+
+impl Terms {
+    pub fn new(lang: Lang) -> Self {
+        let mut terms =
+            Self { lang: Lang::NONE, stemmer: None, memory: Vec::new(), lower: String::new() };
+        terms.set_lang(lang);
+        terms
+    }
+
+    pub fn set_lang(&mut self, lang: Lang) {
+        if self.lang != lang {
+            self.stemmer = lang.algorithm().map(Stemmer::new);
+            self.lang = lang;
+        }
+    }
+
+    /// Puts the term of a word in the place of what `term` holds; an empty one is no term.
+    pub fn put(&mut self, word: Word<'_>, term: &mut String) {
+        term.clear();
+        if word.text.len() > WORD_BYTES_MAX {
+            return;
+        }
+        let slot = xxh3_64(word.text.as_bytes()) as usize & (MEMORY_WORDS - 1);
+        if self.memory.is_empty() {
+            self.memory.resize(MEMORY_WORDS, Remembered::default());
+        }
+        let known = &self.memory[slot];
+        if known.lang == Some(self.lang) && known.word == word.text {
+            term.push_str(&known.term);
+            return;
+        }
+        self.make(word, term);
+        let known = &mut self.memory[slot];
+        known.lang = Some(self.lang);
+        known.word.clear();
+        known.word.push_str(word.text);
+        known.term.clone_from(term);
+    }
+
+    fn make(&mut self, word: Word<'_>, term: &mut String) {
+        let mut lower = std::mem::take(&mut self.lower);
+        lower.clear();
+        match (word.text.is_ascii(), word.class) {
+            (true, _) => lower.extend(word.text.chars().map(|c| c.to_ascii_lowercase())),
+            (_, Class::Unspaced) => lower.extend(word.text.nfkc()),
+            _ => lower.extend(word.text.nfc().flat_map(char::to_lowercase)),
+        }
+        match &self.stemmer {
+            Some(stemmer) if word.class == Class::Spaced => fold(&stemmer.stem(&lower), term),
+            _ => fold(&lower, term),
+        }
+        self.lower = lower;
+    }
+}
+
+/// Takes diacritics off, and brings letters that only look different together.
+fn fold(word: &str, term: &mut String) {
+    if word.is_ascii() || word.chars().any(is_unspaced) {
+        return term.push_str(word);
+    }
+    for character in word.nfkd().filter(|character| !is_stripped(*character)) {
+        match character {
+            'ß' => term.push_str("ss"),
+            'æ' => term.push_str("ae"),
+            'œ' => term.push_str("oe"),
+            'ø' => term.push('o'),
+            'đ' => term.push('d'),
+            'ł' => term.push('l'),
+            'ı' => term.push('i'),
+            'ς' => term.push('σ'),
+            other => term.push(other),
+        }
+    }
+}
+
+fn is_stripped(character: char) -> bool {
+    matches!(character, '\u{300}'..='\u{36f}' | '\u{64b}'..='\u{65f}' | '\u{200c}' | '\u{200d}')
+}
+
+/// The terms of a whole text, each with its position: for queries, which are short.
+pub(crate) fn terms_of(text: &str, lang: Lang) -> Vec<(usize, String)> {
+    let mut terms = Terms::new(lang);
+    let mut found = Vec::new();
+    for (position, word) in Words::of(text).enumerate() {
+        let mut term = String::new();
+        terms.put(word, &mut term);
+        if !term.is_empty() {
+            found.push((position, term));
+        }
+    }
+    found
+}
+
+/// A word in lower case and without diacritics, but not stemmed: the beginning of terms.
+pub(crate) fn plain(word: &str) -> String {
+    terms_of(word, Lang::NONE).into_iter().map(|(_, term)| term).collect()
+}
+
+/// The tokenizer of every field that holds words. It reads what [`tagged`] made.
+pub(crate) struct PageTokenizer(Terms);
+
+impl Default for PageTokenizer {
+    fn default() -> Self {
+        Self(Terms::new(Lang::NONE))
+    }
+}
+
+/// What is remembered is not worth copying.
+impl Clone for PageTokenizer {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Tokenizer for PageTokenizer {
+    type TokenStream<'a> = PageTokens<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> PageTokens<'a> {
+        let (lang, text) = untagged(text);
+        self.0.set_lang(lang);
+        PageTokens { words: Words::of(text), terms: &mut self.0, token: Token::default() }
+    }
+}
+
+/// The terms of one field.
+pub(crate) struct PageTokens<'a> {
+    words: Words<'a>,
+    terms: &'a mut Terms,
+    token: Token,
+}
+
+impl TokenStream for PageTokens<'_> {
+    fn advance(&mut self) -> bool {
+        for word in self.words.by_ref() {
+            // Also where nothing is indexed: it stands between its neighbours all the same.
+            self.token.position = self.token.position.wrapping_add(1);
+            self.terms.put(word, &mut self.token.text);
+            if !self.token.text.is_empty() {
+                self.token.offset_from = word.start;
+                self.token.offset_to = word.end();
+                return true;
+            }
+        }
+        false
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(text: &str, tag: &str) -> Vec<String> {
+        terms_of(text, Lang::of(tag)).into_iter().map(|(_, term)| term).collect()
+    }
+
+    #[test]
+    fn words_are_lowered_stemmed_and_freed_of_diacritics() {
+        for (text, tag, expected) in [
+            ("The Houses, built in 1958.", "en", vec!["the", "hous", "built", "in", "1958"]),
+            ("Die schönen Häuser", "de", vec!["die", "schon", "haus"]),
+            ("Les élèves étudiaient", "fr", vec!["le", "elev", "etudi"]),
+            ("Straße Ærø Łódź", "", vec!["strasse", "aero", "lodz"]),
+            ("don't wi-fi foo_bar a.b", "", vec!["don", "t", "wi", "fi", "foo", "bar", "a", "b"]),
+            ("u\u{308}ber über", "", vec!["uber", "uber"]),
+        ] {
+            assert_eq!(terms(text, tag), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn scripts_without_spaces_become_pairs() {
+        assert_eq!(terms("東京都 (Tokyo) は", "ja"), ["東京", "京都", "tokyo", "は"]);
+        assert_eq!(terms("한국어 abc中文", "ko"), ["한국", "국어", "abc", "中文"]);
+        assert_eq!(terms("ไทย", "th").len(), 2);
+    }
+
+    #[test]
+    fn words_of_scripts_with_marks_stay_whole() {
+        assert_eq!(terms("हिन्दी में", "hi").len(), 2);
+    }
+
+    #[test]
+    fn encoded_data_is_no_word_but_takes_a_position() {
+        let text = format!("one {} three", "x".repeat(WORD_BYTES_MAX + 1));
+        assert_eq!(terms_of(&text, Lang::NONE), [(0, "one".to_owned()), (2, "three".to_owned())]);
+    }
+
+    #[test]
+    fn what_is_remembered_is_what_was_made() {
+        let text = "run Running RUNNER runs läuft 走る run Running";
+        let mut remembering = Terms::new(Lang::of("en"));
+        for _ in 0..3 {
+            for word in Words::of(text) {
+                let (mut term, mut fresh) = (String::new(), String::new());
+                remembering.put(word, &mut term);
+                Terms::new(Lang::of("en")).put(word, &mut fresh);
+                assert_eq!(term, fresh);
+            }
+        }
+        remembering.set_lang(Lang::NONE);
+        let (mut term, word) = (String::new(), Words::of(text).nth(1).unwrap());
+        remembering.put(word, &mut term);
+        assert_eq!(term, "running", "another language, another term");
+    }
+
+    #[test]
+    fn the_tokenizer_reads_the_language_from_the_text() {
+        let mut tokenizer = PageTokenizer::default();
+        for (tag, expected) in [("en", "hous"), ("--", "houses")] {
+            let text = tagged(Lang::of(tag), "houses");
+            let mut stream = tokenizer.token_stream(&text);
+            assert!(stream.advance());
+            assert_eq!((stream.token().text.as_str(), stream.token().position), (expected, 0));
+            assert!(!stream.advance());
+        }
+        assert_eq!(untagged("no tag"), (Lang::NONE, "no tag"));
+    }
+}
