@@ -7,6 +7,7 @@
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::name::{Attr, Tag};
 use super::tokenizer::Attributes;
@@ -40,14 +41,14 @@ impl Hints {
     }
 
     /// The hints of a start tag.
-    pub fn of(tag: Tag, attributes: &Attributes<'_>) -> Self {
+    pub fn of(tag: Tag, attributes: &Attributes<'_>, known: &mut Known) -> Self {
         let mut hints = Self::default();
         if attributes.has_no_hint() {
             return hints;
         }
         for name in [Attr::Class, Attr::Id] {
             if let Some(value) = attributes.get(name).filter(|_| is_named(tag)) {
-                hints.read_names(value);
+                hints.add(known.names(value));
             }
         }
         if let Some(role) = attributes.get(Attr::Role) {
@@ -99,6 +100,32 @@ impl Hints {
         } else if role.eq_ignore_ascii_case("main") || role.eq_ignore_ascii_case("article") {
             self.add(Self::MAIN);
         }
+    }
+}
+
+/// The names that a page has used last: most come many times.
+#[derive(Debug)]
+pub(super) struct Known([(u64, Hints); KNOWN]);
+
+const KNOWN: usize = 64;
+
+impl Default for Known {
+    fn default() -> Self {
+        // The place of the empty name holds its hints, which are none.
+        Self([(xxh3_64(b""), Hints::default()); KNOWN])
+    }
+}
+
+impl Known {
+    fn names(&mut self, names: &str) -> Hints {
+        let hash = xxh3_64(names.as_bytes());
+        let known = &mut self.0[hash as usize % KNOWN];
+        if known.0 != hash {
+            let mut hints = Hints::default();
+            hints.read_names(names);
+            *known = (hash, hints);
+        }
+        known.1
     }
 }
 

@@ -190,7 +190,8 @@ impl<'o> Judge<'o> {
     fn top(&self) -> Option<usize> {
         let candidates = 0..self.blocks.len();
         let candidates = candidates.filter(|&at| !self.aside[at] && self.heard[at] > 0.0);
-        let top = candidates.max_by(|&a, &b| self.worth(a).total_cmp(&self.worth(b)))?;
+        let candidates = candidates.map(|at| (at, self.worth(at)));
+        let (top, _) = candidates.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         let top = self.widen(self.lift(top));
         let is_one_of_many = self.sums[top].voices < self.sums[0].voices * MAIN_SHARE_MIN;
         Some(if is_one_of_many { 0 } else { top })

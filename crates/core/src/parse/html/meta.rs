@@ -19,27 +19,41 @@ use crate::parse::prose::Prose;
 /// A date is no longer than this: what is longer is no date.
 const DATE_BYTES_MAX: usize = 64;
 
-/// Names under which pages say when they were published, in lower case.
-const PUBLISHED: &[&str] = &[
-    "article:published_time",
-    "datepublished",
-    "dc.date",
-    "dc.date.issued",
-    "dcterms.date",
-    "dcterms.issued",
-    "date",
-    "pubdate",
-];
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Saying {
+    Description,
+    /// What is told to those who link to it.
+    Summary,
+    Published,
+    Modified,
+    Other,
+}
 
-/// Names under which they say when they were changed.
-const MODIFIED: &[&str] = &[
-    "article:modified_time",
-    "og:updated_time",
-    "datemodified",
-    "dc.date.modified",
-    "dcterms.modified",
-    "last-modified",
-];
+impl Saying {
+    /// By the name in lower case.
+    fn of(name: &str) -> Self {
+        match name {
+            "description" => Self::Description,
+            "og:description" => Self::Summary,
+            "article:published_time"
+            | "datepublished"
+            | "date"
+            | "pubdate"
+            | "dc.date"
+            | "dc.date.issued"
+            | "dcterms.date"
+            | "dcterms.issued" => Self::Published,
+            "article:modified_time"
+            | "og:updated_time"
+            | "datemodified"
+            | "last-modified"
+            | "dc.date.modified"
+            | "dcterms.modified" => Self::Modified,
+            _ => Self::Other,
+        }
+    }
+}
 
 /// Takes what a page says of itself, tag by tag.
 #[derive(Debug)]
@@ -98,22 +112,28 @@ impl<'l> Sayings<'l> {
             let Some(raw) = attributes.get(attr) else { continue };
             decode(raw, &mut self.name);
             self.name.make_ascii_lowercase();
-            decode(content, &mut self.value);
-            self.named(attr, page);
+            let saying = Saying::of(self.name.trim_ascii());
+            let is_name = attr == Attr::Name;
+            // Any name may speak to robots; of the others few are of interest.
+            if is_name || !matches!(saying, Saying::Description | Saying::Other) {
+                decode(content, &mut self.value);
+                self.take(saying, page);
+            }
+            if is_name && saying == Saying::Other {
+                self.robots(page);
+            }
         }
     }
 
-    fn named(&mut self, attr: Attr, page: &mut Page) {
-        let name = self.name.trim_ascii();
-        match name {
-            "description" if attr == Attr::Name && page.description.is_none() => {
+    fn take(&mut self, saying: Saying, page: &mut Page) {
+        match saying {
+            Saying::Description if page.description.is_none() => {
                 page.description = field(&self.value, page, self.limits);
             }
-            "og:description" if self.summary.is_none() => {
+            Saying::Summary if self.summary.is_none() => {
                 self.summary = field(&self.value, page, self.limits);
             }
-            _ if is_date_name(name) => set_date(name, &self.value, page),
-            _ if attr == Attr::Name => self.robots(page),
+            Saying::Published | Saying::Modified => set_date(saying, &self.value, page),
             _ => {}
         }
     }
@@ -139,7 +159,7 @@ impl<'l> Sayings<'l> {
         self.name.make_ascii_lowercase();
         decode(date, &mut self.value);
         for name in self.name.split_ascii_whitespace() {
-            set_date(name, &self.value, page);
+            set_date(Saying::of(name), &self.value, page);
         }
     }
 
@@ -186,17 +206,11 @@ fn has_room(len: usize, max: u64) -> bool {
     (len as u64) < max
 }
 
-fn is_date_name(name: &str) -> bool {
-    PUBLISHED.contains(&name) || MODIFIED.contains(&name)
-}
-
-fn set_date(name: &str, value: &str, page: &mut Page) {
-    let place = if PUBLISHED.contains(&name) {
-        &mut page.published
-    } else if MODIFIED.contains(&name) {
-        &mut page.modified
-    } else {
-        return;
+fn set_date(saying: Saying, value: &str, page: &mut Page) {
+    let place = match saying {
+        Saying::Published => &mut page.published,
+        Saying::Modified => &mut page.modified,
+        _ => return,
     };
     if place.is_none() {
         *place = date(value);

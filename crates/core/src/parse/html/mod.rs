@@ -46,7 +46,8 @@ pub(super) use tokenizer::Attributes;
 /// Reads a page.
 pub(super) fn read(input: &Input<'_>, page: Page, source: &str, limits: &Limits) -> Page {
     let dialect = if page.kind == Kind::Xhtml { Dialect::Xhtml } else { Dialect::Html };
-    let mut scanner = Scanner::new(source, dialect, limits.page_nesting_max);
+    let scanner = Scanner::new(source, dialect, limits.page_nesting_max);
+    let mut scanner = if input.text { scanner } else { scanner.without_hints() };
     let mut reader = Reader::new(input, page, limits);
     while let Some(event) = scanner.next() {
         match event {
@@ -147,7 +148,10 @@ impl<'i, 'l> Reader<'i, 'l> {
             Tag::Base => self.base(attributes),
             Tag::Title if self.title == Title::NotYet => self.title = Title::Open,
             Tag::Title => self.title = Title::Done,
-            _ => self.sayings.element(tag, attributes, &mut self.page),
+            Tag::Meta | Tag::Link | Tag::Time | Tag::Script => {
+                self.sayings.element(tag, attributes, &mut self.page);
+            }
+            _ => {}
         }
     }
 
@@ -214,8 +218,7 @@ impl<'i, 'l> Reader<'i, 'l> {
 
     #[inline(always)]
     fn separate(&mut self, tag: Tag) {
-        separate(tag, &mut self.text);
-        if tag.is_block() || tag.is_cell() {
+        if separate(tag, &mut self.text) {
             self.anchor_text.space();
         }
     }
@@ -267,13 +270,17 @@ impl<'i, 'l> Reader<'i, 'l> {
     }
 }
 
-/// What a tag puts between the words before and behind it.
+/// What a tag puts between the words before and behind it; tells whether it is anything.
 #[inline(always)]
-pub(super) fn separate(tag: Tag, text: &mut Prose) {
+pub(super) fn separate(tag: Tag, text: &mut Prose) -> bool {
     if tag.is_block() {
         text.line();
+        true
     } else if tag.is_cell() {
         text.space();
+        true
+    } else {
+        false
     }
 }
 

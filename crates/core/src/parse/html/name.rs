@@ -108,6 +108,7 @@ impl Tag {
     }
 
     /// Elements that stand on lines of their own.
+    #[inline]
     pub fn is_block(self) -> bool {
         matches!(
             self,
@@ -166,11 +167,13 @@ impl Tag {
     }
 
     /// Elements next to each other, but not words of one text.
+    #[inline]
     pub fn is_cell(self) -> bool {
         matches!(self, Self::Td | Self::Th | Self::Button | Self::Select | Self::Textarea)
     }
 
     /// Elements that stress their words.
+    #[inline]
     pub fn is_emphasis(self) -> bool {
         matches!(self, Self::B | Self::Strong | Self::Em | Self::I | Self::Mark)
     }

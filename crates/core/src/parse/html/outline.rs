@@ -8,7 +8,7 @@
 //! Bounded: no more open elements than `page_nesting_max`, no more blocks than `page_blocks_max` and no
 //! more marks than `page_marks_max`. What is beyond that counts as part of what is around it.
 
-use super::hint::Hints;
+use super::hint::{Hints, Known};
 use super::main_part::main_part;
 use super::name::Tag;
 use super::tokenizer::Attributes;
@@ -54,6 +54,7 @@ pub(super) struct Outline {
     /// Words that are emphasised, wherever they stand.
     pub emphasis: Vec<Span>,
     open: Vec<Open>,
+    known: Known,
     /// How many elements are open of those that were too many.
     beyond: u64,
     /// Where the open emphasis began, and by which element. It ends with its block: what goes on
@@ -73,6 +74,7 @@ impl Outline {
             pieces: Vec::new(),
             emphasis: Vec::new(),
             open: vec![Open { tag: Tag::Body, block: 0 }],
+            known: Known::default(),
             beyond: 0,
             emphasised: None,
             nesting_max: limits.page_nesting_max,
@@ -174,7 +176,8 @@ impl Outline {
         let parent = self.here().block;
         let block = u32::try_from(self.blocks.len()).unwrap_or(u32::MAX);
         self.blocks[parent as usize].has_blocks = true;
-        self.blocks.push(Block::new(parent, tag, Hints::of(tag, attributes)));
+        let hints = Hints::of(tag, attributes, &mut self.known);
+        self.blocks.push(Block::new(parent, tag, hints));
         self.open.push(Open { tag, block });
     }
 

@@ -53,6 +53,8 @@ pub(super) struct Table<T: 'static, const N: usize> {
     short: [(u64, T); N],
     /// Which of the names are long, and how many.
     long: ([usize; N], usize),
+    /// How long they are, a bit for each length.
+    lengths: u64,
     other: T,
 }
 
@@ -61,7 +63,7 @@ impl<T: Copy, const N: usize> Table<T, N> {
     pub const fn new(names: &'static [(&'static str, T)], other: T) -> Self {
         assert!(N.is_power_of_two() && names.len() < N, "a search ends at an empty place");
         let mut short = [(0, other); N];
-        let (mut long, mut long_count) = ([0; N], 0);
+        let (mut long, mut long_count, mut lengths) = ([0; N], 0, 0);
         let mut i = 0;
         while i < names.len() {
             if let Some(name) = packed(names[i].0.as_bytes()) {
@@ -73,16 +75,18 @@ impl<T: Copy, const N: usize> Table<T, N> {
             } else {
                 long[long_count] = i;
                 long_count += 1;
+                lengths |= 1 << names[i].0.len();
             }
             i += 1;
         }
-        Self { names, short, long: (long, long_count), other }
+        Self { names, short, long: (long, long_count), lengths, other }
     }
 
     #[inline]
     pub fn get(&self, name: &[u8]) -> T {
         let Some(packed) = packed(name) else {
-            return self.long(name);
+            let is_length = name.len() < 64 && self.lengths & 1 << name.len() != 0;
+            return if is_length { self.long(name) } else { self.other };
         };
         let mut at = place(packed) % N;
         loop {
@@ -94,7 +98,7 @@ impl<T: Copy, const N: usize> Table<T, N> {
         }
     }
 
-    /// Long names are few, and mostly none of these.
+    /// Long names are few, and those of a page mostly none of these.
     #[cold]
     fn long(&self, name: &[u8]) -> T {
         let (long, count) = &self.long;

@@ -73,6 +73,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Without the attributes that tell what an element is to its page.
+    pub fn without_hints(mut self) -> Self {
+        self.tokens = self.tokens.without_hints();
+        self
+    }
+
     /// Attributes of the start tag that `next` gave last.
     pub fn attributes(&self) -> &Attributes<'a> {
         self.tokens.attributes()

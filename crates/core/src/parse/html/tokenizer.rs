@@ -47,24 +47,21 @@ pub(in crate::parse) enum Mode {
 #[derive(Debug, Clone)]
 pub(in crate::parse) struct Attributes<'a> {
     present: u64,
+    /// Those that are kept.
+    wanted: u64,
     values: [&'a str; Attr::COUNT],
 }
 
 const _: () = assert!(Attr::COUNT <= 64, "one bit each");
 
-/// Attributes that tell how to read an element and never lead anywhere.
-const HINTS: u64 = bits(&[
-    Attr::AriaHidden,
-    Attr::Class,
-    Attr::Datetime,
-    Attr::Hidden,
-    Attr::Hreflang,
-    Attr::Id,
-    Attr::Itemprop,
-    Attr::Property,
-    Attr::Pubdate,
-    Attr::Role,
-]);
+/// Attributes that tell what an element is to its page.
+const HINTS: u64 = bits(&[Attr::AriaHidden, Attr::Class, Attr::Hidden, Attr::Id, Attr::Role]);
+
+/// Attributes that tell something of the page, and never lead anywhere.
+const FACTS: u64 =
+    bits(&[Attr::Datetime, Attr::Hreflang, Attr::Itemprop, Attr::Property, Attr::Pubdate]);
+
+const ALL: u64 = !bits(&[Attr::Other]);
 
 const fn bits(names: &[Attr]) -> u64 {
     let (mut bits, mut at) = (0, 0);
@@ -88,17 +85,17 @@ impl<'a> Attributes<'a> {
 
     /// Whether the tag has nothing that may be a link.
     pub fn has_no_link(&self) -> bool {
-        self.present & !HINTS == 0
+        self.present & !(HINTS | FACTS) == 0
     }
 
     /// Whether the tag says nothing of how to read its element.
     pub fn has_no_hint(&self) -> bool {
-        self.present & (HINTS | bits(&[Attr::Style])) == 0
+        self.present & (HINTS | bits(&[Attr::Style, Attr::Itemprop])) == 0
     }
 
     fn keep_first(&mut self, name: Attr, value: &'a str) {
         let bit = 1 << name as u64;
-        if name != Attr::Other && self.present & bit == 0 {
+        if self.wanted & !self.present & bit != 0 {
             self.present |= bit;
             self.values[name as usize] = value;
         }
@@ -117,8 +114,14 @@ pub(in crate::parse) struct Tokenizer<'a> {
 
 impl<'a> Tokenizer<'a> {
     pub fn new(source: &'a str) -> Self {
-        let attributes = Attributes { present: 0, values: [""; Attr::COUNT] };
+        let attributes = Attributes { present: 0, wanted: ALL, values: [""; Attr::COUNT] };
         Self { source, at: 0, mode: Mode::Data, tag_at: 0, attributes }
+    }
+
+    /// Leaves out attributes that tell what an element is to its page, for whoever wants only links.
+    pub fn without_hints(mut self) -> Self {
+        self.attributes.wanted &= !HINTS;
+        self
     }
 
     /// Changes how the source is read; for the tree's rules to call after a start tag.
