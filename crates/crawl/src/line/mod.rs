@@ -1,6 +1,6 @@
 //! The steps of the line: what [`pipeline`](crate::pipeline) calls, one function per step.
 //!
-//! Here are the steps up to the parsed page; `names` finds a host's addresses, `links` judges where a page
+//! Here are the steps up to the parsed page, which give a `read`; `names` finds a host's addresses, `links` judges where a page
 //! leads, `near` and `twins` compare a page with others, `visit` puts together what the sinks see, `settle`
 //! ends the lease, `errands` asks what the crawl itself wants to know.
 
@@ -8,6 +8,7 @@ mod errands;
 mod links;
 mod names;
 mod near;
+mod read;
 mod settle;
 mod trouble;
 mod twins;
@@ -31,8 +32,7 @@ use crate::fetch::{BoxFuture, Decoded, Fetch, Fetched, Guard, Resolve, gunzip};
 use crate::frontier::near::Index;
 use crate::frontier::sieve::Recent;
 use crate::frontier::{
-    Candidate, Errand, Frontier, Lease, Likeness, NO_SITEMAP, SIGNALS, SOFT_404, SharedAliases,
-    SharedFrontier, Sighted,
+    Errand, Frontier, Lease, NO_SITEMAP, SOFT_404, SharedAliases, SharedFrontier,
 };
 use crate::login::{Door, Logins};
 use crate::network::Network;
@@ -42,11 +42,12 @@ use crate::plan::Duplicates;
 use crate::robots::{Answer, Permit, RobotsCache};
 use crate::rules::SharedRules;
 use crate::soft::SoftHosts;
-use crate::store::{Encoders, SameAs, Visit, WarcRef};
+use crate::store::{Encoders, Visit};
 use crate::writer::Work;
 
 pub use links::JudgedLinks;
 pub use names::Named;
+pub use read::{Archived, Digested, Read};
 pub use trouble::Troubles;
 
 /// The filter that is named where a type was not asked for: the same as for URLs.
@@ -137,85 +138,6 @@ pub enum Entry {
     Login(Permit),
     /// The login has failed, because of this.
     Shut(Lease, String),
-}
-
-/// What reading an answer gave.
-pub struct Read {
-    /// What became of the URL.
-    pub outcome: Outcome,
-    /// The parsed body, where there is one to read.
-    pub page: Option<Page>,
-    /// What kept the body from being decoded whole.
-    pub note: Option<&'static str>,
-    /// Identity of the body.
-    pub digest: Digested,
-    /// What is known of it besides.
-    pub facts: Vec<Fact>,
-    /// Questions that it raises.
-    pub asks: Vec<Candidate>,
-    /// What its words are like.
-    pub likeness: Option<Likeness>,
-    /// What it says of names that may be aliases.
-    pub sightings: Vec<Sighted>,
-    /// Where the archive holds it already, if it was read from there.
-    pub archived: Option<WarcRef>,
-}
-
-/// An answer that an archive holds.
-pub struct Archived {
-    /// The answer.
-    pub fetched: Fetched,
-    /// Where it lies.
-    pub place: WarcRef,
-}
-
-impl Read {
-    /// An answer of which nothing was read.
-    pub fn unread(outcome: Outcome) -> Self {
-        Self {
-            outcome,
-            page: None,
-            note: None,
-            digest: Digested::default(),
-            facts: Vec::new(),
-            asks: Vec::new(),
-            likeness: None,
-            sightings: Vec::new(),
-            archived: None,
-        }
-    }
-
-    /// Its owner does not want it to be used so: it is not kept, and leads nowhere.
-    fn reject_reserved(&mut self, detail: String) {
-        self.outcome = Outcome::Rejected { filter: SIGNALS.to_owned(), detail };
-        self.page = None;
-        self.digest = Digested::default();
-    }
-
-    /// It is of a type that nobody asked for: it leads on, but is not kept.
-    fn pass_through(&mut self, kind: &str) {
-        let detail = format!("{kind} is not a type that was asked for; it was read for its links");
-        self.outcome = Outcome::Rejected { filter: TYPES.to_owned(), detail };
-        self.digest = Digested::default();
-    }
-
-    /// It is kept, but it is no page, and leads nowhere.
-    fn mark_soft(&mut self) {
-        let why = "it looks like what its host answers to a path that cannot be there";
-        self.facts.push(Fact::new(SOFT_404, why));
-        self.page = None;
-    }
-}
-
-/// Identity of a body, and the page that had it first.
-#[derive(Default)]
-pub struct Digested {
-    /// The digest, for bodies that count.
-    pub body: Option<BodyDigest>,
-    /// The body's SHA-1, as far as it was worked out.
-    pub sha1: Option<Sha1Digest>,
-    /// The first page with it.
-    pub same_as: Option<SameAs>,
 }
 
 impl Line {

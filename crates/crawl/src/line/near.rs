@@ -81,7 +81,7 @@ impl Line {
         let simhash = self.to_be_compared(lease, read).and_then(|page| self.simhash(page));
         let Some(simhash) = simhash else { return };
         let known = archived.fetched.facts.iter().find(|fact| &*fact.name == NEAR_DUPLICATE);
-        let near = known.and_then(|fact| fact.value.strip_prefix("of ")?.split(',').next());
+        let near = known.and_then(|fact| fact.value.strip_prefix("of ")?.split(", ").next());
         let same = read.digest.same_as.as_ref().map(|same| same.url.as_str());
         if let Some(url) = near.filter(|_| known.is_some_and(|fact| fact.value.ends_with(LEFT))) {
             links.leave(&reason(url), leads_on);
