@@ -15,6 +15,7 @@ mod near;
 mod pdf;
 mod progress;
 mod summary;
+mod worth;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

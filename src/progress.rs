@@ -10,7 +10,7 @@ use larm_crawl::frontier::{HostStatus, Standing};
 use larm_crawl::{Phase, Status};
 
 use crate::console::Console;
-use crate::human;
+use crate::{human, worth};
 
 /// How many hosts are looked at for what happens now.
 pub const HOSTS_MAX: usize = 16;
@@ -153,7 +153,8 @@ pub fn waiting_for(host: &HostStatus) -> Option<String> {
         Standing::SharesAddress { with } => format!("{name} waits for {with}, at the same address"),
         Standing::Resolving => format!("looking up {name}"),
         Standing::AwaitingRobots => format!("waiting for the robots.txt of {name}"),
-        Standing::OverBudget => format!("{name} has had its share (--per-host or --max-pages)"),
+        Standing::OverBudget => format!("{name} has had its share ({})", worth::BUDGETS),
+        Standing::Held => format!("{name}: what waits is like pages that bring nothing new"),
         Standing::GivenUp { class } => format!("{name} was given up ({})", why(&class, host)),
         Standing::Ready => format!("{name} is next"),
         Standing::Fetching { url } => format!("fetching {url}"),
@@ -195,6 +196,8 @@ mod tests {
             address: None,
             alias: None,
             trouble: None,
+            budget: None,
+            patterns: Vec::new(),
             standing: Standing::Waiting(wait.clone()),
         };
         assert_eq!(waiting_for(&host).unwrap(), "waiting for h: 0.8 s more (the delay)");

@@ -13,6 +13,7 @@ use larm_crawl::{Handle, Summary};
 use crate::config::Config;
 use crate::exit::{Exit, shell_word, shown};
 use crate::human::{self, Paint};
+use crate::worth;
 
 /// Seeds that are looked at for hints.
 const SEEDS_LOOKED_AT: usize = 100;
@@ -70,6 +71,7 @@ impl Report<'_> {
         self.row(out, "mirrors", &mirrors(summary))?;
         self.row(out, "statuses", &listed(&summary.statuses))?;
         self.row(out, "skipped", &self.skipped())?;
+        self.row(out, "waiting", &self.waiting())?;
         self.row(out, "failed", &listed(&summary.failed))?;
         for class in
             FailureClass::ALL.iter().filter(|class| summary.failed.contains_key(class.word()))
@@ -128,6 +130,14 @@ impl Report<'_> {
         let reserved = human::counted(summary.reserved, "URL", "URLs") + " by their owners";
         let reserved = (summary.reserved > 0).then_some(reserved);
         denied.into_iter().chain(reserved).chain(links).collect::<Vec<_>>().join("; ")
+    }
+
+    /// What waits although the crawl is at its end.
+    fn waiting(&self) -> String {
+        match self.summary.state {
+            State::Finished => worth::beyond_budget(self.summary.queued, self.summary.held),
+            _ => String::new(),
+        }
     }
 
     /// Hosts, or files alone: their lanes are no hosts to anybody but the frontier.
@@ -276,6 +286,7 @@ fn pages(summary: &Summary, sitemaps: u64) -> String {
         (summary.duplicates, "copy of another page", "copies of other pages"),
         (summary.near_duplicates, "near-duplicate", "near-duplicates"),
         (summary.soft_404, "soft 404", "soft 404s"),
+        (summary.spam, "spam page", "spam pages"),
         (summary.probes, "probe", "probes"),
     ];
     for (count, one, many) in more.into_iter().filter(|(count, ..)| *count > 0) {

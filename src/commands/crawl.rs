@@ -90,7 +90,11 @@ fn told(flags: &Settings) -> Vec<Change> {
     let rate = flags.rate.map(|rate| Change::Rate(Some(rate.0)));
     let max_pages = flags.max_pages.map(Change::MaxPages);
     let concurrency = flags.concurrency.map(|number| Change::Concurrency(number.0));
-    [delay, rate, max_pages, concurrency].into_iter().flatten().collect()
+    let host = flags.host_budget.map(|pages| Change::HostBudget(pages.0));
+    let site = flags.site_budget.map(|pages| Change::SiteBudget(pages.0));
+    let pattern = flags.pattern_budget.map(|pages| Change::PatternBudget(pages.0));
+    let all = [delay, rate, max_pages, concurrency, host, site, pattern];
+    all.into_iter().flatten().collect()
 }
 
 /// A crawl that is ready to go.

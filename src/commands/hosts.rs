@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::lookup::Lookup;
 use crate::exit::{Exit, shown};
-use crate::human;
+use crate::{human, worth};
 
 /// No line is longer than this.
 const WIDTH: usize = 100;
@@ -63,7 +63,7 @@ fn in_words(dir: &Path, list: &HostList) -> String {
     out
 }
 
-/// Two lines: what can be counted, and what has to be said.
+/// Two lines: what can be counted, and what has to be said; and what was found of its pages.
 fn row(out: &mut String, host: &HostStatus) {
     let number = |count: u64| human::count(count);
     line(
@@ -80,8 +80,11 @@ fn row(out: &mut String, host: &HostStatus) {
     let address = host.address.map(|address| address.to_string());
     let said = [why(&host.standing), host.trouble.clone(), address, alias(host)];
     let said: Vec<String> = said.into_iter().flatten().collect();
-    if !said.is_empty() {
-        let _ = writeln!(out, "  {}", human::cut(&said.join(" · "), WIDTH - 2));
+    let joined = Some(said.join(" · ")).filter(|said| !said.is_empty());
+    let budget = host.budget.as_ref().map(|budget| worth::budget(host.answered, budget));
+    let patterns = host.patterns.iter().map(worth::pattern);
+    for text in joined.into_iter().chain(budget).chain(patterns) {
+        let _ = writeln!(out, "  {}", human::cut(&text, WIDTH - 2));
     }
 }
 
@@ -121,7 +124,8 @@ fn why(standing: &Standing) -> Option<String> {
         Standing::Fetching { url } => url.clone(),
         Standing::SharesAddress { with } => format!("{with} is at the same address"),
         Standing::AwaitingRobots => "its robots.txt lies elsewhere and is being fetched".to_owned(),
-        Standing::OverBudget => "it has had its share (--per-host or --max-pages)".to_owned(),
+        Standing::OverBudget => format!("it has had its share ({})", worth::BUDGETS),
+        Standing::Held => "what waits is like pages that bring nothing new".to_owned(),
         Standing::GivenUp { class } => format!("failed too often ({class})"),
         _ => return None,
     })
@@ -148,6 +152,8 @@ mod tests {
             alias: Some("edge.example.net".to_owned()),
             trouble: Some("no answer to connecting".to_owned()),
             standing,
+            budget: None,
+            patterns: Vec::new(),
         }
     }
 

@@ -12,7 +12,7 @@ use larm_crawl::clock::Clock;
 use larm_crawl::control::{Request, ask};
 use larm_crawl::directory::{self, Directory};
 use larm_crawl::explain::{Explanation, Stand, explain};
-use larm_crawl::frontier::{DiskFrontier, Frontier, HostList, RobotsRules};
+use larm_crawl::frontier::{Budgets, DiskFrontier, Frontier, HostList, RobotsRules};
 use larm_crawl::reasons::Reasons;
 use larm_crawl::rules::SharedRules;
 use larm_crawl::{Plan, frontier::PageRow};
@@ -182,14 +182,21 @@ impl Still {
         let limits = Arc::new(plan.limits.clone());
         let opened = DiskFrontier::open(&held.state(), &limits, plan.pace, clock.now())?;
         let rules = SharedRules::new(plan, Vec::new())?;
-        apply_settings(&rules, &opened.settings)?;
+        let mut budgets = plan.budgets;
+        apply_settings(&rules, &mut budgets, &opened.settings)?;
+        let mut frontier = opened.frontier;
+        frontier.set_budgets(budgets)?;
         let reasons = Reasons::open(&dir.join("state"), limits.host_reasons_max);
-        Ok(Self { frontier: opened.frontier, rules, reasons, clock, _held: held })
+        Ok(Self { frontier, rules, reasons, clock, _held: held })
     }
 }
 
-/// Rules that were changed while the crawl ran hold for questions, too.
-fn apply_settings(rules: &SharedRules, settings: &[(String, String)]) -> Result<()> {
+/// Rules and budgets that were changed while the crawl ran hold for questions, too.
+fn apply_settings(
+    rules: &SharedRules,
+    budgets: &mut Budgets,
+    settings: &[(String, String)],
+) -> Result<()> {
     use larm_crawl::change::Change;
     for (key, value) in settings {
         match Change::from_log(key, value) {
@@ -200,7 +207,8 @@ fn apply_settings(rules: &SharedRules, settings: &[(String, String)]) -> Result<
                     rules.adopt_seed(&url);
                 }
             }
-            _ => {}
+            Ok(change) => change.set_budget(budgets),
+            Err(_) => {}
         }
     }
     Ok(())

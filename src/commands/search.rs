@@ -111,7 +111,10 @@ fn notes(found: &Found, index: &SearchIndex, args: &SearchArgs) -> Vec<String> {
         notes.push("the query is too long; only its beginning was looked at".to_owned());
     }
     if let Some(why) = index.why_incomplete() {
-        notes.push(format!("the index lacks pages of this crawl: {why}"));
+        let dir = shown(&args.dir);
+        notes.push(format!(
+            "the index lacks pages of this crawl: {why}; larm rebuild {dir} adds them"
+        ));
     }
     if found.hits.is_empty() && found.pages == 0 && directory::in_use(&args.dir) {
         notes.push("the crawl has just begun; its pages can be found in a moment".to_owned());

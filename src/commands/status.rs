@@ -132,7 +132,7 @@ fn in_words(dir: &Path, word: &str, live: Option<&Status>, kept: Option<&Summary
     // Writing to a text cannot fail.
     let _ = match (live, kept) {
         (Some(live), _) => write_live(&mut out, live),
-        (None, Some(kept)) => write_kept(&mut out, kept),
+        (None, Some(kept)) => write_kept(&mut out, dir, kept),
         (None, None) => Ok(()),
     };
     out
@@ -184,7 +184,7 @@ fn from_hosts(kept: &Summary) -> String {
     }
 }
 
-fn write_kept(out: &mut String, kept: &Summary) -> std::fmt::Result {
+fn write_kept(out: &mut String, dir: &Path, kept: &Summary) -> std::fmt::Result {
     writeln!(
         out,
         "  {}, {}, {} denied by robots.txt, {} failed, {} waiting",
@@ -194,6 +194,14 @@ fn write_kept(out: &mut String, kept: &Summary) -> std::fmt::Result {
         human::count(kept.failed.values().sum()),
         human::count(kept.queued)
     )?;
+    if kept.held > 0 {
+        let held = human::counted(kept.held, "of those is", "of those are");
+        writeln!(
+            out,
+            "  {held} like pages that brought nothing new (larm status {} --hosts)",
+            shown(dir)
+        )?;
+    }
     writeln!(
         out,
         "  {}{} in {}; archive: {} in {}",
@@ -225,6 +233,8 @@ mod tests {
             alias: None,
             trouble: None,
             standing,
+            budget: None,
+            patterns: Vec::new(),
         };
         let frontier =
             FrontierStatus { totals, waiting: 3, leased: 1, hosts_waiting: 1, hosts: vec![host] };

@@ -17,8 +17,8 @@ use super::links::in_json;
 use super::lookup::Lookup;
 use crate::cli::WhyArgs;
 use crate::exit::{Exit, shell_word, shown};
-use crate::human;
 use crate::progress::waiting_for;
+use crate::{human, worth};
 
 /// Links that are looked for.
 const LINKS_MAX: usize = 20;
@@ -83,8 +83,12 @@ fn in_words(dir: &Path, found: &Explanation, robots: Option<&str>, linked: &Link
     };
     match &found.stand {
         Stand::Settled { page } => settled(dir, page).into_iter().for_each(&mut line),
-        Stand::Waiting { host } => {
+        Stand::Waiting { host, finding } => {
             line("waiting: known, in scope, and not fetched yet".to_owned());
+            let lines = finding.iter().flat_map(|finding| worth::why_waiting(finding, dir));
+            lines.for_each(&mut line);
+            let budget = host.as_ref().and_then(|host| worth::why_spent(host, dir));
+            budget.into_iter().for_each(&mut line);
             host.as_ref().and_then(waiting_for).into_iter().for_each(&mut line);
         }
         Stand::Unknown { rejected_by } => {

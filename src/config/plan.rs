@@ -4,17 +4,20 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use larm_core::Limits;
+use larm_core::scope::ScopeMode;
 use larm_core::url::{CrawlUrl, UrlRules};
 use larm_core::workbench::Pace;
 use larm_crawl::fetch::{FetchPlan, HostAccess, SignPlan};
 use larm_crawl::frontier::Budgets;
 use larm_crawl::login::LoginPlan;
+use larm_crawl::plan::{CUT_AT, HOST_BASE, SITE_BASE};
 use larm_crawl::{Keep, Plan, Selection, SignalPlan};
 
 use super::Config;
 use super::proxies::proxies;
 use super::raw::{Duplicates, HostSettings, Settings, Warc};
 use super::secret::{credentials, reveal, reveal_all, told};
+use super::value::Allowance;
 use crate::agent::product_token;
 use crate::exit::usage;
 use crate::pdf;
@@ -217,7 +220,25 @@ fn budgets(config: &Config) -> Result<Budgets> {
             )));
         }
     }
-    Ok(Budgets { pages_max: settings.max_pages, host_pages_max: settings.per_host })
+    let (host_base, site_base, cut_at) = worth(settings);
+    let (pages_max, host_pages_max) = (settings.max_pages, settings.per_host);
+    Ok(Budgets { pages_max, host_pages_max, host_base, site_base, cut_at })
+}
+
+/// Budgets that grow with what pages are worth. Whoever names the sites to be crawled wants all of them;
+/// who goes anywhere meets those that have nothing to say.
+fn worth(settings: &Settings) -> (Option<u64>, Option<u64>, Option<u32>) {
+    let anywhere = settings.scope == Some(ScopeMode::Any);
+    let or_default = |set: Option<Allowance>, default| match set {
+        Some(allowance) => allowance.0,
+        None => default,
+    };
+    let cut_at = or_default(settings.pattern_budget, Some(u64::from(CUT_AT)));
+    (
+        or_default(settings.host_budget, anywhere.then_some(HOST_BASE)),
+        or_default(settings.site_budget, anywhere.then_some(SITE_BASE)),
+        cut_at.map(|pages| u32::try_from(pages).unwrap_or(u32::MAX)),
+    )
 }
 
 fn concurrency(settings: &Settings, limits: &Limits) -> Result<Option<u64>> {

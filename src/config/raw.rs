@@ -12,7 +12,7 @@ use larm_core::scope::{FilterSpec, ScopeMode};
 use larm_core::signals::Use;
 use serde::{Deserialize, Serialize};
 
-use super::value::{Concurrency, Rate, Size, Time};
+use super::value::{Allowance, Concurrency, Rate, Size, Time};
 
 /// Settings of a crawl, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -126,6 +126,22 @@ pub struct Settings {
     #[arg(long, value_name = "N", help_heading = "How much")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_host: Option<u64>,
+
+    /// Pages of a host before it has shown new text that earns it more, or off [default: off; 1000 with
+    /// --scope any]
+    #[arg(long, value_name = "N|off", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_budget: Option<Allowance>,
+
+    /// The same for all hosts of a site together [default: off; 5000 with --scope any]
+    #[arg(long, value_name = "N|off", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site_budget: Option<Allowance>,
+
+    /// Pages with nothing new after which URLs of the same shape wait, or off [default: 30]
+    #[arg(long, value_name = "N|off", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern_budget: Option<Allowance>,
 
     /// Pause between two requests to a host [default: 1s]
     #[arg(long, value_name = "TIME", help_heading = "How fast")]

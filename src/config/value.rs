@@ -24,6 +24,10 @@ pub struct Rate(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Concurrency(pub Option<u64>);
 
+/// Pages; `None` is `off`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance(pub Option<u64>);
+
 impl FromStr for Time {
     type Err = String;
 
@@ -131,6 +135,29 @@ impl fmt::Display for Concurrency {
     }
 }
 
+impl FromStr for Allowance {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim().eq_ignore_ascii_case("off") {
+            return Ok(Self(None));
+        }
+        let number = text.trim().parse().ok().filter(|number| *number > 0);
+        number.map(|number| Self(Some(number))).ok_or_else(|| {
+            format!("`{text}` is not a number of pages; write a number above 0, or off")
+        })
+    }
+}
+
+impl fmt::Display for Allowance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(number) => write!(f, "{number}"),
+            None => f.write_str("off"),
+        }
+    }
+}
+
 /// Reads any of these values from TOML: as text, or as a bare number.
 struct TextOrNumber<T>(std::marker::PhantomData<T>);
 
@@ -174,7 +201,7 @@ macro_rules! in_toml {
     )+};
 }
 
-in_toml!(Time, Size, Rate, Concurrency);
+in_toml!(Time, Size, Rate, Concurrency, Allowance);
 
 #[cfg(test)]
 mod tests {

@@ -138,7 +138,10 @@ fn everything(dir: &Path) -> String {
             found.push_str(&String::from_utf8_lossy(&text));
         }
     }
-    found.extend(crate::kept::links(dir).iter().map(ToString::to_string));
+    // A crawl that was broken off early has no links yet.
+    if dir.join("links").join("links.log").exists() {
+        found.extend(crate::kept::links(dir).iter().map(ToString::to_string));
+    }
     found
 }
 

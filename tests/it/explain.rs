@@ -120,7 +120,7 @@ fn a_url_that_waits_says_what_its_host_waits_for() {
         // robots.txt is asked for first; the host then waits ten minutes before its first page.
         let waiting = loop {
             let stand = stand(&handle, &hand.url("a.test/"));
-            let Stand::Waiting { host: Some(host) } = stand else { panic!("{stand:?}") };
+            let Stand::Waiting { host: Some(host), .. } = stand else { panic!("{stand:?}") };
             if let Standing::Waiting(wait) = host.standing {
                 break (wait.ms, wait.rule);
             }

@@ -39,3 +39,4 @@ mod tidy;
 mod trouble;
 mod walls;
 mod world;
+mod worth;

@@ -251,3 +251,23 @@ fn a_damaged_index_does_not_keep_a_crawl_from_going_on() {
     let found = index.search(&request, &|_| None).expect("an answer");
     assert!((20..=31).contains(&found.total), "{}", found.total);
 }
+
+#[test]
+fn a_rebuild_makes_an_index_that_lacks_pages_whole() {
+    let features = Features { duplicates: true, redirects: true, ..Features::none() };
+    let web = WebPlan { hosts: 3, pages_per_host: 50, features, ..WebPlan::default() };
+    let world = World::new(web);
+    let larm = Larm::new(&world, "0");
+    let crawled = larm.run_with(&["--no-index"], &world.dir());
+    assert!(crawled.status.success(), "{}", said(&crawled));
+    let again = larm.run_with(&["--no-index=false"], &world.dir());
+    assert!(again.status.success(), "{}", said(&again));
+    let dir = world.dir().display().to_string();
+    let rebuilt = larm.ask(&["rebuild", &dir]);
+    assert!(rebuilt.status.success(), "{}", said(&rebuilt));
+    assert_agrees(&world.dir());
+    // It is the crawl's own index from now on.
+    let again = larm.run(&world.dir());
+    assert!(again.status.success(), "{}", said(&again));
+    assert_agrees(&world.dir());
+}

@@ -14,7 +14,9 @@
 //! *wall* what stands before a page to keep machines out ·
 //! *simhash* 64 bits of a page's words · *alias* one of two names for the same pages · *visit* one fetch of a url, as it is
 //! written · *sink* where it is written · *verdict* and *reason* a filter's answer · *outcome* what
-//! became of a url · *partition* share of the sites · *checkpoint* state that can be resumed.
+//! became of a url · *shape* what a url has in common with others of its host · *harvest* what a fetch
+//! brought that is new · *purse* how many pages a host or a site may have · *partition* share of the
+//! sites · *checkpoint* state that can be resumed.
 
 pub mod alias;
 pub mod answer;
@@ -38,6 +40,7 @@ pub mod url;
 pub mod via;
 pub mod wall;
 pub mod workbench;
+pub mod worth;
 
 pub use answer::{Fact, Lookup, Protocol, Truncated};
 pub use limits::Limits;

@@ -307,6 +307,12 @@ limits! {
     connections_idle_max = 1_024, ceiling 65_536, "the oldest is closed", "fetch.pool_evicted";
     #[doc = "Origins (scheme and port) of one host."]
     host_origins_max = 64, ceiling 65_000, "links to further ones are rejected", "reject.host_origins";
+    #[doc = "Shapes of URLs of one host whose pages are watched for whether they bring anything new."]
+    host_patterns_max = 64, ceiling 4_096, "the one that has least to say is forgotten", "worth.forgotten";
+    #[doc = "Bytes of memory for what the pages of one host have shown lately."]
+    host_prints_bytes_max = 16 * KIB, ceiling MIB, "what was shown longest ago counts as new again", "worth.prints_forgotten";
+    #[doc = "Lines and pictures of a page that are compared with what its host has shown, the longest first."]
+    page_prints_max = 32, ceiling 1_024, "the rest says nothing of the page", "worth.prints_cut";
     #[doc = "Time that an idle connection is kept open."]
     connection_idle_ms_max = 60 * SECOND_MS, ceiling HOUR_MS, "it is closed, the next request connects anew", "fetch.pool_expired";
     #[doc = "URLs waiting for one host."]

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::frontier::Budgets;
+
 /// One change of a running crawl.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
@@ -16,6 +18,12 @@ pub enum Change {
     Concurrency(Option<u64>),
     /// Pages in all.
     MaxPages(u64),
+    /// Pages of a host before it has shown that it is worth more; `None` for no such limit.
+    HostBudget(Option<u64>),
+    /// The same for a site.
+    SiteBudget(Option<u64>),
+    /// Pages with nothing new that cut a shape of URLs off; `None` to cut off none.
+    PatternBudget(Option<u64>),
     /// A pattern to exclude, waiting URLs included.
     Exclude(String),
     /// A host to leave alone.
@@ -37,7 +45,8 @@ impl fmt::Display for ChangeError {
 impl std::error::Error for ChangeError {}
 
 /// The keys, for messages.
-pub const KEYS: &str = "delay, rate, concurrency, max-pages, exclude, block";
+pub const KEYS: &str = "delay, rate, concurrency, max-pages, host-budget, \
+    site-budget, pattern-budget, exclude, block";
 
 impl Change {
     /// Understands `KEY=VALUE`.
@@ -48,6 +57,10 @@ impl Change {
                     ChangeError(format!("{what} needs a number above 0, not `{value}`"))
                 })
             };
+        let budget = || match value {
+            "off" => Ok(None),
+            _ => number(&format!("{key} (pages, or off)")).map(Some),
+        };
         match key {
             "delay" => parse_duration_ms(value).map(Self::Delay).ok_or_else(|| {
                 ChangeError(format!("delay needs a time such as 500ms, 2s or 1m, not `{value}`"))
@@ -60,6 +73,9 @@ impl Change {
             "concurrency" if value == "auto" => Ok(Self::Concurrency(None)),
             "concurrency" => number("concurrency (or auto)").map(Some).map(Self::Concurrency),
             "max-pages" => number("max-pages").map(Self::MaxPages),
+            "host-budget" => budget().map(Self::HostBudget),
+            "site-budget" => budget().map(Self::SiteBudget),
+            "pattern-budget" => budget().map(Self::PatternBudget),
             "exclude" if !value.is_empty() => Ok(Self::Exclude(value.to_owned())),
             "block" if !value.is_empty() => Ok(Self::Block(value.to_owned())),
             "exclude" | "block" => Err(ChangeError(format!("{key} needs a value"))),
@@ -74,6 +90,9 @@ impl Change {
             Self::Rate(_) => "rate".to_owned(),
             Self::Concurrency(_) => "concurrency".to_owned(),
             Self::MaxPages(_) => "max-pages".to_owned(),
+            Self::HostBudget(_) => "host-budget".to_owned(),
+            Self::SiteBudget(_) => "site-budget".to_owned(),
+            Self::PatternBudget(_) => "pattern-budget".to_owned(),
             Self::Exclude(pattern) => format!("exclude={pattern}"),
             Self::Block(host) => format!("block={host}"),
             Self::Seed(url) => format!("seed={url}"),
@@ -87,7 +106,23 @@ impl Change {
             Self::Rate(rate) => rate.map_or("none".to_owned(), |rate| rate.to_string()),
             Self::Concurrency(n) => n.map_or("auto".to_owned(), |n| n.to_string()),
             Self::MaxPages(n) => n.to_string(),
+            Self::HostBudget(n) | Self::SiteBudget(n) | Self::PatternBudget(n) => {
+                n.map_or("off".to_owned(), |n| n.to_string())
+            }
             Self::Exclude(text) | Self::Block(text) | Self::Seed(text) => text.clone(),
+        }
+    }
+
+    /// Sets the budget that it is about, if it is about one.
+    pub fn set_budget(&self, budgets: &mut Budgets) {
+        match self {
+            Self::MaxPages(n) => budgets.pages_max = Some(*n),
+            Self::HostBudget(n) => budgets.host_base = *n,
+            Self::SiteBudget(n) => budgets.site_base = *n,
+            Self::PatternBudget(n) => {
+                budgets.cut_at = n.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+            }
+            _ => {}
         }
     }
 
@@ -152,6 +187,9 @@ mod tests {
             ("concurrency", "9"),
             ("concurrency", "auto"),
             ("max-pages", "100"),
+            ("host-budget", "7"),
+            ("site-budget", "off"),
+            ("pattern-budget", "90"),
             ("exclude", "/a=b/"),
             ("block", "ads.example"),
         ];

@@ -345,7 +345,9 @@ impl Assembly {
             handler: self.crawl.handler.clone(),
             reads_text: chain.reads_text()
                 || self.crawl.handler.is_some()
-                || plan.duplicates != Duplicates::Off,
+                || plan.duplicates != Duplicates::Off
+                || plan.budgets.learn(),
+            learns: plan.budgets.learn(),
             agent: plan.agent.clone(),
             obey: plan.obey_robots,
             respect: plan.signals.respect,

@@ -246,7 +246,8 @@ impl Engine {
             return None;
         }
         let budgets = self.ends.budgets;
-        if frontier.waiting() == 0 {
+        // What is held waits for whoever allows more, not for us.
+        if frontier.waiting() == totals.held {
             return Some(Ending::Finished);
         }
         if budgets.pages_max.is_some_and(|max| totals.answered >= max) {
@@ -356,7 +357,10 @@ impl Engine {
             Change::Delay(ms) => self.pace = paced(self.pace, *ms),
             Change::Rate(rate) => self.pace.rate = *rate,
             Change::Concurrency(n) => self.places.set(*n),
-            Change::MaxPages(n) => self.ends.budgets.pages_max = Some(*n),
+            Change::MaxPages(_)
+            | Change::HostBudget(_)
+            | Change::SiteBudget(_)
+            | Change::PatternBudget(_) => change.set_budget(&mut self.ends.budgets),
             Change::Exclude(pattern) => self.line.rules.exclude(pattern)?,
             Change::Block(host) => self.line.rules.block(host)?,
             Change::Seed(url) => {

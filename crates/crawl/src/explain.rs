@@ -4,6 +4,7 @@ use larm_core::near::BITS_MAX;
 use larm_core::scope::{Subject, Verdict};
 use larm_core::url::CrawlUrl;
 use larm_core::via::Via;
+use larm_core::worth::Finding;
 use larm_core::{Fact, Millis};
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +31,7 @@ pub struct Explanation {
 impl Explanation {
     /// The same with what went wrong last, in words.
     pub fn with_words(mut self, reasons: &Reasons) -> Self {
-        if let Stand::Waiting { host } = &mut self.stand {
+        if let Stand::Waiting { host, .. } = &mut self.stand {
             *host = host.take().map(|host| reasons.tell(host));
         }
         self
@@ -50,6 +51,9 @@ pub enum Stand {
     Waiting {
         /// What its host is doing, where that is in memory.
         host: Option<HostStatus>,
+        /// What is thought of URLs like it, if they are not simply good.
+        #[serde(default)]
+        finding: Option<Finding>,
     },
     /// Never accepted: no page led to it, or a rule is against it.
     Unknown {
@@ -69,7 +73,7 @@ pub fn explain(
     let stand = if let Some(page) = frontier.page(url)? {
         Stand::Settled { page: Box::new(with_variant(frontier, page)?) }
     } else if frontier.knows(url)? {
-        Stand::Waiting { host: host() }
+        Stand::Waiting { host: host(), finding: frontier.finding(url) }
     } else {
         Stand::Unknown { rejected_by: replaced(frontier, url).or_else(|| rejection(rules, url)) }
     };

@@ -17,6 +17,13 @@ use crate::login::{LoginPlan, Logins};
 use crate::pdf::PdfProgram;
 use crate::rules::SharedRules;
 
+/// Pages with nothing new that cut a shape of URLs off, where nobody says otherwise.
+pub const CUT_AT: u32 = 30;
+/// Pages of a host, and of a site, before it has shown that it is worth more, in a crawl that goes anywhere.
+pub const HOST_BASE: u64 = 1_000;
+/// See [`HOST_BASE`].
+pub const SITE_BASE: u64 = 5_000;
+
 /// One crawl: where, what, how fast, how much.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -184,7 +191,7 @@ impl Plan {
             url_rules: UrlRules::default(),
             pace: Pace::default(),
             host_delays: Vec::new(),
-            budgets: Budgets::default(),
+            budgets: Budgets { cut_at: Some(CUT_AT), ..Budgets::default() },
             time_ms_max: None,
             bytes_max: None,
             concurrency: None,

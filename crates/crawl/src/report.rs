@@ -38,7 +38,9 @@ pub fn summarise(frontier: &dyn Frontier, seeds: u64, now: Millis) -> Summary {
         mirrors: mirrors_of(frontier),
         hosts: totals.hosts,
         hosts_answered: totals.hosts_answered,
+        spam: totals.spam,
         queued: frontier.waiting(),
+        held: totals.held,
         ..Summary::default()
     };
     for (status, count) in &totals.statuses {

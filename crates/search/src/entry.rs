@@ -20,8 +20,8 @@ use crate::date;
 use crate::language::Lang;
 use crate::words::beginning;
 
-/// Facts that name the page which this one is nearly the same as.
-const NEAR_FACTS: [&str; 2] = ["near-duplicate", "near-duplicate-of"];
+/// The fact that names the page which this one is nearly the same as.
+const NEAR_FACT: &str = "near-duplicate";
 /// Fixed part of an anchor.
 const ANCHOR_HEAD_BYTES: usize = 10;
 
@@ -188,8 +188,10 @@ fn date_of(visit: &Visit, page: &PageFacts) -> u64 {
 }
 
 fn near_of(visit: &Visit) -> Option<u64> {
-    let fact = visit.facts.iter().find(|fact| NEAR_FACTS.contains(&&*fact.name))?;
-    let url = fact.value.split_whitespace().find_map(CrawlUrl::from_canonical)?;
+    let fact = visit.facts.iter().find(|fact| &*fact.name == NEAR_FACT)?;
+    // `of URL, and how near`.
+    let words = fact.value.split_whitespace().map(|word| word.strip_suffix(',').unwrap_or(word));
+    let url = words.filter(|word| word.contains("://")).find_map(CrawlUrl::from_canonical)?;
     Some(url.fingerprint().0).filter(|near| *near != visit.url.fingerprint().0)
 }
 

@@ -268,7 +268,7 @@ fn copies_are_named_with_their_original_and_near_duplicates_stand_behind_it() {
     };
     let copy = Visit { url: url("/copy"), same_as: Some(same_as), ..original.clone() };
     let mut near = page("/near", "Egg", "How to cook an egg, again.");
-    near.facts.push(Fact::new("near-duplicate", "http://h.org/original"));
+    near.facts.push(Fact::new("near-duplicate", "of http://h.org/original, 2 of 64 bits apart"));
     let mut unchanged = page("/original", "Egg", "How to cook an egg.");
     unchanged.same_as = copy.same_as.clone();
     let desk = Desk::of(&[original, copy, near, unchanged]);

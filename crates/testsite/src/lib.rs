@@ -25,6 +25,7 @@ mod feature;
 mod hostile;
 mod html;
 mod log;
+mod maze;
 mod page;
 mod plan;
 mod prose;

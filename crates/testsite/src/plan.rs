@@ -119,9 +119,10 @@ macro_rules! features {
                 Self { $($name: false,)+ }
             }
 
-            /// Every difficulty. Prose is none, and stays off.
+            /// Every difficulty. Prose is none, and stays off; so do the mazes, which cost a crawler
+            /// hundreds of pages to see through.
             pub const fn all() -> Self {
-                Self { prose: false, ..Self { $($name: true,)+ } }
+                Self { prose: false, mazes: false, ..Self { $($name: true,)+ } }
             }
 
             /// Switches one feature by its name; `false` when there is no such feature.
@@ -160,6 +161,9 @@ features! {
     robots,
     /// Endless calendars, endless paths, session ids, views of views.
     traps,
+    /// Endless spaces on the first host that no rule about URLs knows: a diary, visitors' numbers, a shop
+    /// with filters, a wiki with versions; and two hosts made for search engines.
+    mazes,
     /// Pages that only a sitemap names.
     sitemaps,
     /// gzip, deflate and chunked bodies.

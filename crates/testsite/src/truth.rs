@@ -9,6 +9,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use crate::hostile::{BELOW_BAD, Misbehaviour};
+use crate::maze;
 use crate::resource::{Carrier, Link, Reply, Resource, Role};
 use crate::robots::{self, Rules, is_robots_path};
 use crate::trap::{self, Trap};
@@ -157,6 +158,12 @@ impl Walk<'_> {
                 let prefix = self.web.url(i, prefix);
                 self.truth.traps.push(Trap { prefix, urls_max: *urls_max });
             }
+            if maze::is_here(self.web, i) {
+                self.truth.traps.extend(maze::MAZES.iter().map(|maze| Trap {
+                    prefix: self.web.url(i, maze.prefix),
+                    urls_max: maze.urls_max,
+                }));
+            }
             if host.is_bad_at_a_path().is_some() {
                 let (prefix, urls_max) = (self.web.url(i, BELOW_BAD.0), BELOW_BAD.1);
                 self.truth.traps.push(Trap { prefix, urls_max });
@@ -167,7 +174,9 @@ impl Walk<'_> {
     /// Takes note of a URL that was found; a page's links are followed later.
     fn visit(&mut self, host: usize, path: &str, via: Via) {
         let url = self.web.url(host, path);
-        if self.truth.pages.contains_key(&url) || trap::space_of(self.web, host, path).is_some() {
+        let endless =
+            trap::space_of(self.web, host, path).is_some() || maze::holds(self.web, host, path);
+        if self.truth.pages.contains_key(&url) || endless {
             return;
         }
         if self.web.rules(host).close(path) {

@@ -14,7 +14,7 @@ use crate::plan::WebPlan;
 use crate::prose::Prose;
 use crate::resource::{Link, Resource};
 use crate::robots::{self, Oddity, Rules};
-use crate::{page, trap};
+use crate::{maze, page, trap};
 
 /// Pages of a special host: enough to see whether it is crawled at all.
 const SPECIAL_PAGES: usize = 4;
@@ -57,6 +57,10 @@ pub(crate) enum HostKind {
     Walled(Challenge),
     /// Answers every path.
     Soft,
+    /// Has a few words, over and over.
+    Stuffed,
+    /// Has links to everybody.
+    Farm,
 }
 
 impl Host {
@@ -137,6 +141,7 @@ impl Web {
             .or_else(|| self.shelves[host].get(path))
             .or_else(|| page::number(self, host, path).map(|n| page::resource(self, host, n)))
             .or_else(|| trap::resource(self, host, path))
+            .or_else(|| maze::resource(self, host, path))
             .or_else(|| self.below_bad(host, path))
             .unwrap_or_else(missing)
     }
@@ -196,8 +201,8 @@ pub(crate) fn addresses(plan: &WebPlan, loopback: Loopback) -> BTreeSet<IpAddr> 
     hosts.iter().filter(|host| host.listens()).map(|host| host.address).collect()
 }
 
-/// All hosts of a plan: the ordinary ones first, then mirror, robots oddities, misbehaviours, walls, and
-/// one that answers everything.
+/// All hosts of a plan: the ordinary ones first, then mirror, robots oddities, misbehaviours, walls, one that
+/// answers everything, and two made for search engines.
 fn lay_out(plan: &WebPlan, loopback: Loopback) -> Vec<Host> {
     let mut hosts = Vec::new();
     for i in 0..plan.hosts {
@@ -232,6 +237,10 @@ fn lay_out(plan: &WebPlan, loopback: Loopback) -> Vec<Host> {
     }
     if plan.features.soft {
         hosts.push((HostKind::Soft, "soft.any.test".to_owned(), few));
+    }
+    if plan.features.mazes {
+        hosts.push((HostKind::Stuffed, "stuffed.spam.test".to_owned(), 1));
+        hosts.push((HostKind::Farm, "farm.spam.test".to_owned(), 1));
     }
     let numbered = hosts.into_iter().enumerate();
     numbered

@@ -13,6 +13,7 @@ use std::net::IpAddr;
 
 use larm_core::url::CrawlUrl;
 use larm_core::workbench::{HostKey, HostPace, Pace, WaitRule};
+use larm_core::worth::{HostWorth, Purse};
 use larm_core::{FailureClass, Limits, Millis};
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,7 @@ use super::item::{Item, Place};
 use super::pack::{self, Packed};
 use super::queue::{BlockId, Queue, QueueRow, Taken};
 use super::shelf::ShelfId;
+use super::sites::SiteKey;
 
 /// What a host takes in memory beside its queues, roughly.
 pub const HOST_BYTES: u64 = 1_000;
@@ -70,13 +72,18 @@ impl HostPlace {
     }
 }
 
-/// What a host may be asked for.
+/// What a host may be asked for: whatever stands before a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Appetite {
-    /// Whatever comes next.
-    Anything,
+pub struct Appetite {
+    /// That place.
+    pub before: Place,
+}
+
+impl Appetite {
     /// Its pages are enough; others may still need a robots.txt that lies there.
-    Errands,
+    pub const ERRANDS: Self = Self { before: Place::BEHIND_ERRANDS };
+    /// All that waits.
+    pub const ALL: Self = Self { before: Place::END };
 }
 
 impl Origin {
@@ -91,8 +98,9 @@ impl Origin {
         }
     }
 
-    fn takes_errands_only(&self, appetite: Appetite) -> bool {
-        self.parked || appetite == Appetite::Errands
+    /// Before which place something may be taken.
+    fn end(&self, appetite: Appetite) -> Place {
+        if self.parked { Place::BEHIND_ERRANDS } else { appetite.before }
     }
 
     /// When this origin's next item may be fetched, and by which rule it waits until then.
@@ -100,8 +108,7 @@ impl Origin {
         if self.given_up.is_some() {
             return None;
         }
-        let errands_only = self.takes_errands_only(appetite);
-        let at = if errands_only { self.queue.urgent_at() } else { self.queue.ready_at() };
+        let at = self.queue.ready_before(self.end(appetite));
         let health = &self.health;
         // The gap is the host's business, and may have been changed since.
         let recovers = if health.rule.is_gap() { Millis(0) } else { health.not_before };
@@ -111,8 +118,7 @@ impl Origin {
 
     /// The place of what this origin would have fetched next.
     fn peek(&self, now: Millis, appetite: Appetite) -> Option<Place> {
-        let errands_only = self.takes_errands_only(appetite);
-        if errands_only { self.queue.peek_urgent(now) } else { self.queue.peek(now) }
+        self.queue.peek_before(now, self.end(appetite))
     }
 }
 
@@ -143,8 +149,16 @@ pub struct Host {
     pub origins: Vec<Origin>,
     /// The item being fetched, and the index of its origin.
     pub leased: Option<(u32, Taken)>,
-    /// Pages answered, for its budget.
-    pub answered: u64,
+    /// The site that it shares a budget with.
+    pub site: SiteKey,
+    /// Its own budget: pages answered, and what they were worth.
+    pub purse: Purse,
+    /// What is known of its pages by the shape of their URLs, once there is one.
+    pub worth: Option<Box<HostWorth>>,
+    /// URLs that are held and were put there before this number are looked at once more.
+    pub review: u64,
+    /// How many pages with nothing new cut a shape off when URLs were held last.
+    pub held_at: u32,
     /// All that arrived for it before this number is in its queues.
     pub arrived: u64,
     /// What came with its shelf's arrivals, and has not been held against the maxima yet.
@@ -169,7 +183,11 @@ impl Host {
             nameless_at: None,
             origins: Vec::new(),
             leased: None,
-            answered: 0,
+            site: SiteKey::of_host(name),
+            purse: Purse::default(),
+            worth: None,
+            review: 0,
+            held_at: 0,
             arrived: 0,
             unchecked: Vec::new(),
             changed: true,
@@ -220,7 +238,21 @@ impl Host {
         let place = Place { priority: packed.priority, seq };
         let index = self.origin_index(packed.origin());
         self.origin(index).queue.push(place, packed.bytes);
+        if let Some(site) = packed.found_on_site().filter(|site| *site != self.site) {
+            self.purse.domains.add(site.0);
+        }
         place
+    }
+
+    /// What it may be asked for, as far as it depends on the worth of its pages, where `cut_at` pages with
+    /// nothing new cut a shape of URLs off. Held URLs are looked at again when that number has grown.
+    pub fn worthwhile(&self, cut_at: Option<u32>) -> Appetite {
+        match cut_at {
+            Some(cut_at) if cut_at <= self.held_at || self.held_at == 0 => {
+                Appetite { before: Place { seq: self.review, ..Place::HELD_FROM } }
+            }
+            _ => Appetite::ALL,
+        }
     }
 
     /// Puts an item at its place in the queue of an origin.
@@ -233,7 +265,8 @@ impl Host {
     /// What it takes in memory, roughly.
     pub fn memory_bytes(&self) -> u64 {
         let queues = self.origins.iter().map(|origin| origin.queue.memory_bytes() + HOST_BYTES / 2);
-        HOST_BYTES + queues.sum::<u64>()
+        let worth = self.worth.as_ref().map_or(0, |worth| worth.bytes());
+        HOST_BYTES + worth + queues.sum::<u64>()
     }
 
     /// Whether there is room for an origin, or it is there already.
@@ -256,7 +289,7 @@ impl Host {
     /// Whether something of this origin could be asked for at once, as far as its queue goes.
     pub fn has_work_at(&self, origin: &str) -> bool {
         let at = self.find(origin).and_then(|index| self.origins.get(index));
-        at.is_some_and(|origin| origin.queue.ready_at() == Some(Millis(0)))
+        at.is_some_and(|origin| origin.queue.ready_before(Place::HELD_FROM) == Some(Millis(0)))
     }
 
     fn find(&self, origin: &str) -> Option<usize> {
@@ -354,7 +387,10 @@ impl Host {
             pace: Cow::Borrowed(&self.pace),
             origins: origins.collect(),
             leased: Cow::Borrowed(&self.leased),
-            answered: self.answered,
+            purse: self.purse,
+            worth: Cow::Borrowed(&self.worth),
+            review: self.review,
+            held_at: self.held_at,
             arrived,
             last_address: self.last_address,
             alias: self.alias.as_deref().map(Cow::Borrowed),
@@ -373,6 +409,7 @@ impl Host {
         });
         let mut host = Self {
             key: host_key(&row.name),
+            site: SiteKey::of_host(&row.name),
             name: row.name.into(),
             partition: row.partition,
             pace: row.pace.into_owned(),
@@ -384,7 +421,10 @@ impl Host {
             nameless_at: None,
             origins: origins.collect(),
             leased: None,
-            answered: row.answered,
+            purse: row.purse,
+            worth: row.worth.into_owned(),
+            review: row.review,
+            held_at: row.held_at,
             arrived: row.arrived,
             unchecked: Vec::new(),
             changed: false,
@@ -408,7 +448,10 @@ pub struct HostRow<'a> {
     pace: Cow<'a, HostPace>,
     origins: Vec<OriginRow<'a>>,
     leased: Cow<'a, Option<(u32, Taken)>>,
-    answered: u64,
+    purse: Purse,
+    worth: Cow<'a, Option<Box<HostWorth>>>,
+    review: u64,
+    held_at: u32,
     arrived: u64,
     last_address: Option<IpAddr>,
     alias: Option<Cow<'a, str>>,

@@ -72,24 +72,41 @@ impl Errand {
     }
 }
 
+/// The last front queue of pages by their depth.
+const DEEPEST: u8 = 250;
+/// The front queue of pages that come after all others of their host: pages like them bring nothing new,
+/// or what links to them is spam.
+pub const SLOW: u8 = 251;
+/// The front queue of pages that wait: pages like them have brought nothing for so long that they are
+/// cut off.
+pub const HELD: u8 = 252;
+
 /// Order within a host: front queue first, then first come first served.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 pub struct Place {
-    /// The front queue: 0 for robots.txt, 1 for sitemaps and questions, from 2 on the pages.
+    /// The front queue: 0 for robots.txt, 1 for sitemaps and questions, from 2 on the pages by their
+    /// depth, then those that are [`SLOW`] and those that are [`HELD`].
     pub priority: u8,
     /// Number of the offer, over the whole crawl.
     pub seq: u64,
 }
 
 impl Place {
+    /// Before this place there are robots.txt errands alone.
+    pub const BEHIND_ERRANDS: Self = Self { priority: 1, seq: 0 };
+    /// From this place on, pages wait that are cut off.
+    pub const HELD_FROM: Self = Self { priority: HELD, seq: 0 };
+    /// Behind whatever waits.
+    pub const END: Self = Self { priority: u8::MAX, seq: u64::MAX };
+
     /// The front queue of an item under breadth-first order.
     pub fn breadth_first(errand: &Errand, depth: u32) -> u8 {
         match errand {
             Errand::Robots { .. } => 0,
             Errand::Sitemap | Errand::Reservations | Errand::Probe => 1,
-            Errand::Page => u8::try_from(depth.saturating_add(2)).unwrap_or(u8::MAX),
+            Errand::Page => u8::try_from(depth.saturating_add(2)).unwrap_or(DEEPEST).min(DEEPEST),
         }
     }
 }

@@ -5,6 +5,8 @@
 //! crawl are the bench's, which has a model of its own.
 
 mod host;
+mod learn;
+mod worth;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -14,16 +16,18 @@ use larm_core::digest::BodyDigest;
 use larm_core::url::file::is_lane;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{End, Health, HostKey, Pace};
-use larm_core::{Failure, FailureClass, Limits, Millis};
+use larm_core::worth::{Finding, Purse};
+use larm_core::{Failure, Limits, Millis};
 
 use self::host::MemoryHost;
 use super::disk::{Checkpoint, Sealed, Written};
 use super::host::host_key;
-use super::item::{Errand, Item, Place};
+use super::item::{Errand, HELD, Item, Place, SLOW};
 use super::lease::{Lease, Turn};
 use super::near::PageKey;
 use super::record::{Fate, Learnt, is_counted};
 use super::row::{PageRow, RobotsRow, Totals};
+use super::sites::SiteKey;
 use super::status::{FrontierStatus, HostList, HostStatus};
 use super::{
     Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement, Twin,
@@ -43,6 +47,7 @@ pub struct MemoryFrontier {
     originals: HashMap<BodyDigest, SameAs>,
     robots: HashMap<String, RobotsRow>,
     totals: Totals,
+    sites: BTreeMap<SiteKey, Purse>,
     next_seq: u64,
     /// What is to be refused, where that is not for the model to say.
     pub refused: Option<HashSet<String>>,
@@ -63,6 +68,7 @@ impl MemoryFrontier {
             originals: HashMap::new(),
             robots: HashMap::new(),
             totals: Totals::default(),
+            sites: BTreeMap::new(),
             next_seq: 0,
             refused: None,
             turned_away: HashSet::new(),
@@ -130,23 +136,23 @@ impl MemoryFrontier {
 
     /// Hosts that could be leased now.
     pub fn ready_hosts(&self, now: Millis) -> Vec<String> {
-        let hosts = self.hosts.iter().filter(|(_, host)| self.may_lease(host, now));
+        let hosts = self.hosts.iter().filter(|(name, host)| self.may_lease(name, host, now));
         hosts.map(|(name, _)| name.clone()).collect()
     }
 
     /// The lease that this host would get now.
     pub fn lease_host(&mut self, name: &str, now: Millis) -> Option<Lease> {
         let host = self.hosts.get(name)?;
-        if !self.may_lease(host, now) {
+        if !self.may_lease(name, host, now) {
             return None;
         }
         let (origin, place, turn) = match host.given_up() {
             Some((i, class)) => {
-                let (_, place) = host.origins[i].next(Millis(u64::MAX), false)?;
+                let (_, place) = host.origins[i].next(Millis(u64::MAX), Place::END)?;
                 (i, place, Turn::GivenUp(class))
             }
             None => {
-                let (i, place) = host.next(now, self.is_full(host))?;
+                let (i, place) = host.next(now, self.end(name, host))?;
                 (i, place, Turn::Ask(host.address?))
             }
         };
@@ -159,28 +165,24 @@ impl MemoryFrontier {
 
     /// Takes note that somebody looks up this host's name. Whether there is a reason to.
     pub fn look_up(&mut self, name: &str, now: Millis) -> bool {
-        let full = self.hosts.get(name).is_some_and(|host| self.is_full(host));
+        let end = self.hosts.get(name).map(|host| self.end(name, host));
         let Some(host) = self.hosts.get_mut(name) else { return false };
         let reason = host.leased.is_none()
             && !host.resolving
             && (host.pace.rule.is_gap() || host.pace.not_before <= now)
-            && host.next(now, full).is_some();
+            && end.is_some_and(|end| host.next(now, end).is_some());
         host.address = None;
         host.resolving = true;
         reason
     }
 
-    fn may_lease(&self, host: &MemoryHost, now: Millis) -> bool {
+    fn may_lease(&self, name: &str, host: &MemoryHost, now: Millis) -> bool {
         let may_ask = !self.is_spent()
             && !host.resolving
             && host.address.is_some()
             && host.pace.due(&self.pace).0 <= now
-            && host.next(now, self.is_full(host)).is_some();
+            && host.next(now, self.end(name, host)).is_some();
         host.leased.is_none() && (host.given_up().is_some() || may_ask)
-    }
-
-    fn is_full(&self, host: &MemoryHost) -> bool {
-        self.budgets.host_pages_max.is_some_and(|max| host.answered >= max)
     }
 
     fn is_spent(&self) -> bool {
@@ -232,8 +234,13 @@ impl MemoryFrontier {
         (accepted, offered, errand_refused)
     }
 
-    fn enqueue(&mut self, candidate: Candidate) {
-        let priority = Place::breadth_first(&candidate.errand, candidate.depth);
+    fn enqueue(&mut self, candidate: Candidate, from_spam: bool) {
+        let by_depth = Place::breadth_first(&candidate.errand, candidate.depth);
+        let priority = if from_spam && candidate.errand.counts() { SLOW } else { by_depth };
+        let own = SiteKey::of_host(candidate.url.host());
+        let parent = candidate.parent.as_deref().and_then(CrawlUrl::from_canonical);
+        let stranger = parent.map(|parent| SiteKey::of_host(parent.host()));
+        let stranger = stranger.filter(|site| *site != own);
         let item = Item {
             url: candidate.url.as_str().into(),
             depth: candidate.depth,
@@ -251,45 +258,20 @@ impl MemoryFrontier {
         }
         let host = self.hosts.entry(candidate.url.host().to_owned()).or_default();
         host.origin(candidate.url.origin()).items.push((None, item));
-    }
-
-    fn learn(&mut self, learnt: Learnt, at: Millis) {
-        let (pace, limits) = (self.pace, self.limits.clone());
-        let origin = match &learnt {
-            Learnt::Reservations(row) | Learnt::Probed(row) => {
-                self.totals.probes += u64::from(matches!(learnt, Learnt::Probed(_)));
-                self.robots.insert(row.origin.to_string(), row.clone());
-                return;
-            }
-            Learnt::Rules { row, .. } => row.origin.clone(),
-            Learnt::Elsewhere { origin } | Learnt::Unreachable { origin, .. } => origin.clone(),
-        };
-        let url = CrawlUrl::from_canonical(&format!("{origin}/")).expect("an origin");
-        let host = self.hosts.entry(url.host().to_owned()).or_default();
-        let origin = host.origin(&origin);
-        origin.parked = matches!(learnt, Learnt::Elsewhere { .. });
-        match learnt {
-            Learnt::Rules { row, crawl_delay_ms } => {
-                origin.crawl_delay_ms = crawl_delay_ms.filter(|d| *d <= limits.crawl_delay_ms_max);
-                if origin.crawl_delay_ms != crawl_delay_ms {
-                    origin.given_up = Some(FailureClass::CrawlDelayTooLong);
-                }
-                host.pace.crawl_delay_ms =
-                    host.origins.iter().filter_map(|origin| origin.crawl_delay_ms).max();
-                self.totals.robots += 1;
-                self.robots.insert(row.origin.to_string(), row);
-            }
-            Learnt::Elsewhere { .. } | Learnt::Reservations(_) | Learnt::Probed(_) => {}
-            Learnt::Unreachable { retry_after_ms, .. } => {
-                let end = End::Failed { class: FailureClass::RobotsUnreachable, retry_after_ms };
-                if let Health::GivenUp(class) = origin.health.end(end, at, &pace, &limits) {
-                    origin.given_up = Some(class);
-                }
-            }
+        if let Some(stranger) = stranger {
+            host.purse.domains.add(stranger.0);
+            self.sites.entry(own).or_default().domains.add(stranger.0);
         }
     }
 
+    fn leave_queue(&mut self, item: &Item) {
+        self.totals.held -= u64::from(item.place.priority == HELD);
+    }
+
     fn decide(&mut self, name: &str, origin: &str, (fate, end): (Fate, End), mut item: Item) {
+        if matches!(fate, Fate::Errand | Fate::Done(_)) {
+            self.leave_queue(&item);
+        }
         let deferred_max = self.limits.host_urls_memory_max;
         let host = self.hosts.get_mut(name).expect("it was leased");
         match fate {
@@ -304,9 +286,10 @@ impl MemoryFrontier {
             }
             Fate::Done(row) => {
                 let answered = u64::from(is_counted(&item, &row, &end));
-                let is_first = answered > 0 && host.answered == 0 && !is_lane(name);
+                let is_first = answered > 0 && host.purse.pages == 0 && !is_lane(name);
                 self.totals.hosts_answered += u64::from(is_first);
-                host.answered += answered;
+                host.purse.pages += answered;
+                self.sites.entry(SiteKey::of_host(name)).or_default().pages += answered;
                 self.totals.answered += answered;
                 self.totals.count(&row);
                 if let (Some(digest), Some(payload_digest), None) =
@@ -324,7 +307,7 @@ impl MemoryFrontier {
 impl Frontier for MemoryFrontier {
     fn offer(&mut self, candidates: Vec<Candidate>) -> Result<Offered> {
         let (accepted, offered, _) = self.sift(candidates);
-        accepted.into_iter().for_each(|candidate| self.enqueue(candidate));
+        accepted.into_iter().for_each(|candidate| self.enqueue(candidate, false));
         Ok(offered)
     }
 
@@ -374,12 +357,18 @@ impl Frontier for MemoryFrontier {
         };
         self.totals.links += u64::from(settlement.links);
         settlement.rejected.iter().for_each(|(filter, count)| self.reject(filter, *count));
+        let (harvest, url) = (settlement.harvest, item.url.clone());
+        let is_done = matches!(settlement.fate, Fate::Done(_)) && item.errand.counts();
         self.decide(&name, &origin, (settlement.fate, settlement.end), item);
+        if let Some(harvest) = harvest.filter(|_| is_done) {
+            self.note_harvest(&name, &url, &harvest, &accepted);
+        }
         let lost = waited_for.map(|origin| Learnt::Unreachable { origin, retry_after_ms: None });
         if let Some(learnt) = lost.or(settlement.robots) {
             self.learn(learnt, settlement.at);
         }
-        accepted.into_iter().for_each(|candidate| self.enqueue(candidate));
+        let is_spam = settlement.is_spam;
+        accepted.into_iter().for_each(|candidate| self.enqueue(candidate, is_spam));
         Ok(offered)
     }
 
@@ -415,12 +404,12 @@ impl Frontier for MemoryFrontier {
     }
 
     fn is_done(&self) -> bool {
-        let mut hosts = self.hosts.values();
+        let mut hosts = self.hosts.iter();
         let busy = |host: &MemoryHost| {
             host.leased.is_some() || host.resolving || host.given_up().is_some()
         };
         let spent = self.budgets.pages_max.is_some_and(|max| self.totals.answered >= max);
-        !hosts.any(|host| busy(host) || !spent && host.has_work(self.is_full(host)))
+        !hosts.any(|(name, host)| busy(host) || !spent && host.has_work(self.end(name, host)))
     }
 
     fn changed(&mut self, _: &str, _: &str, _: Millis) -> Result<()> {
@@ -466,6 +455,10 @@ impl Frontier for MemoryFrontier {
 
     fn robots(&self, origin: &str) -> Result<Option<RobotsRow>> {
         Ok(self.robots.get(origin).cloned())
+    }
+
+    fn finding(&self, _: &CrawlUrl) -> Option<Finding> {
+        None
     }
 
     fn totals(&self) -> &Totals {

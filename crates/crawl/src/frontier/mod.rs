@@ -32,6 +32,7 @@ mod row;
 mod shared;
 mod shelf;
 pub mod sieve;
+mod sites;
 mod state;
 mod status;
 mod store;
@@ -43,6 +44,7 @@ use larm_core::digest::BodyDigest;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::via::Via;
 use larm_core::workbench::{End, HostKey, Pace};
+use larm_core::worth::{Finding, Harvest};
 use larm_core::{Failure, Millis};
 
 pub use aliases::SharedAliases;
@@ -57,7 +59,7 @@ pub use row::{
     SOFT_404, Totals,
 };
 pub use shared::SharedFrontier;
-pub use status::{FrontierStatus, HostList, HostStatus, Standing, Until};
+pub use status::{Budget, FrontierStatus, HostList, HostStatus, Standing, Until};
 
 use self::near::PageKey;
 use crate::error::Result;
@@ -112,6 +114,10 @@ pub struct Settlement {
     pub moved: Option<IpAddr>,
     /// What the page says of names that may be aliases.
     pub sightings: Vec<Sighted>,
+    /// What the page brought, if that says anything of pages like it.
+    pub harvest: Option<Harvest>,
+    /// What is found on it comes after everything else of its host.
+    pub is_spam: bool,
 }
 
 /// What a page says of two names, and which of them has to stay.
@@ -149,6 +155,8 @@ impl Settlement {
             rejected: Vec::new(),
             moved: None,
             sightings: Vec::new(),
+            harvest: None,
+            is_spam: false,
         }
     }
 }
@@ -158,8 +166,21 @@ impl Settlement {
 pub struct Budgets {
     /// Pages answered, in all.
     pub pages_max: Option<u64>,
-    /// Pages answered per host.
+    /// Pages answered per host, whatever they are worth.
     pub host_pages_max: Option<u64>,
+    /// Pages of a host before it has shown that it is worth more.
+    pub host_base: Option<u64>,
+    /// Pages of a site before it has shown that it is worth more.
+    pub site_base: Option<u64>,
+    /// Pages with nothing new that cut a shape of URLs off.
+    pub cut_at: Option<u32>,
+}
+
+impl Budgets {
+    /// Whether any of them depends on what pages are worth.
+    pub fn learn(&self) -> bool {
+        self.host_base.is_some() || self.site_base.is_some() || self.cut_at.is_some()
+    }
 }
 
 /// A host whose address has to be found.
@@ -264,6 +285,9 @@ pub trait Frontier: Send {
 
     /// The robots.txt of an origin, or what was answered to another question of the crawl's own.
     fn robots(&self, origin: &str) -> Result<Option<RobotsRow>>;
+
+    /// What is thought of URLs like this one, if they are not simply good.
+    fn finding(&self, url: &CrawlUrl) -> Option<Finding>;
 
     /// Counts of the whole crawl.
     fn totals(&self) -> &Totals;

@@ -7,6 +7,7 @@
 
 mod web;
 mod world;
+mod worth;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -49,12 +50,17 @@ fn the_frontier_on_disk_answers_as_the_one_in_memory() {
 
 #[test]
 fn a_crash_goes_back_to_the_last_commit_and_loses_nothing() {
+    let mut moves = 0;
     for seed in 100..110 {
         let mut world =
             World::new(seed, limits(), Rules { crashes: true, paces: false, exact: true });
-        (0..500).for_each(|_| world.step());
+        (0..250).for_each(|_| world.step());
+        world.prosper();
+        (0..250).for_each(|_| world.step());
         world.finish();
+        moves += world.moves;
     }
+    assert!(moves > 100, "only {moves} URLs were not worth their turn");
 }
 
 #[test]
@@ -63,7 +69,9 @@ fn with_room_for_three_hosts_all_hosts_are_served() {
         let limits = Limits { hosts_memory_max: 3, ..limits() };
         let mut world =
             World::new(seed, limits, Rules { crashes: true, paces: false, exact: false });
-        (0..500).for_each(|_| world.step());
+        (0..250).for_each(|_| world.step());
+        world.prosper();
+        (0..250).for_each(|_| world.step());
         world.finish();
     }
 }

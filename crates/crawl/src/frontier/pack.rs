@@ -6,6 +6,7 @@
 //!
 //! - PACK-1: bytes that come from disk are read to their end before anybody relies on them.
 
+use larm_core::url::CrawlUrl;
 use larm_core::via::Via;
 use larm_core::workbench::HostKey;
 use serde::de::{Error as _, Visitor};
@@ -13,6 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Candidate;
 use super::item::{Errand, Item, Place};
+use super::sites::SiteKey;
 
 const PAGE: u8 = 0;
 const SITEMAP: u8 = 1;
@@ -94,6 +96,16 @@ impl<'a> Packed<'a> {
     /// Scheme, host and port.
     pub fn origin(&self) -> &'a str {
         &self.url[..self.origin_bytes]
+    }
+
+    /// The site of the page that it was found on, unless that is of its own origin.
+    pub fn found_on_site(&self) -> Option<SiteKey> {
+        let (shared, rest) = self.read_rest()?.parent?;
+        if shared.len() > self.origin_bytes {
+            return None;
+        }
+        let parent = CrawlUrl::from_canonical(&[shared, rest].concat())?;
+        Some(SiteKey::of_site(parent.site()))
     }
 
     /// Whether it counts for `--max-pages` and the budgets.

@@ -169,12 +169,14 @@ impl Queue {
         Ok(())
     }
 
-    /// When the next item can be taken: at once, at a time, or never.
-    pub fn ready_at(&self) -> Option<Millis> {
-        if !self.memory.is_empty() || !self.stored.is_empty() {
+    /// When something that stands before a place can be taken: at once, at a time, or never.
+    pub fn ready_before(&self, end: Place) -> Option<Millis> {
+        let in_order = self.memory.keys().next().is_some_and(|place| *place < end)
+            || self.stored.first().is_some_and(|block| block.from < end);
+        if in_order {
             return Some(Millis(0));
         }
-        self.deferred.keys().next().map(|(at, _)| *at)
+        self.deferred.keys().find(|(_, place)| *place < end).map(|(at, _)| *at)
     }
 
     /// The block that must be loaded before `peek` may be asked.
@@ -213,23 +215,6 @@ impl Queue {
         self.stored.iter().take(before).rev().map(|block| block.id).collect()
     }
 
-    /// When an errand of the first front queue, a robots.txt, can be taken.
-    pub fn urgent_at(&self) -> Option<Millis> {
-        let in_order = self.memory.keys().next().is_some_and(|place| place.priority == 0)
-            || self.stored.first().is_some_and(|block| block.from.priority == 0);
-        if in_order {
-            return Some(Millis(0));
-        }
-        self.deferred.keys().find(|(_, place)| place.priority == 0).map(|(at, _)| *at)
-    }
-
-    /// Looks at the first errand of the first front queue that may be taken.
-    pub fn peek_urgent(&self, now: Millis) -> Option<Place> {
-        let deferred = self.deferred.keys().filter(|(at, _)| *at <= now).map(|(_, place)| place);
-        let mut places = self.memory.keys().next().into_iter().chain(deferred);
-        places.find(|place| place.priority == 0).copied()
-    }
-
     /// Takes the items of a block, as they were written, into memory. `None` if they are not whole.
     pub fn load(&mut self, id: BlockId, list: &[u8]) -> Option<()> {
         let i = self.stored.iter().position(|block| block.id == id)?;
@@ -251,11 +236,27 @@ impl Queue {
         Some(())
     }
 
-    /// The place of what comes next: one whose waiting time is over, else the first in order.
+    /// The place of what comes next, before a place: one whose waiting time is over, else the first in
+    /// order.
+    pub fn peek_before(&self, now: Millis, end: Place) -> Option<Place> {
+        let may_be = |place: &&Place| **place < end;
+        let mut due = self.deferred.keys().take_while(|(at, _)| *at <= now).map(|(_, place)| place);
+        let first = self.memory.keys().next().filter(may_be);
+        debug_assert!(first.is_none() || self.block_due().is_none(), "QUEUE-1: it is loaded");
+        due.find(may_be).or(first).copied()
+    }
+
+    /// The place of what comes next.
     pub fn peek(&self, now: Millis) -> Option<Place> {
-        debug_assert!(self.block_due().is_none(), "QUEUE-1: the first block is loaded");
-        let due = self.deferred.keys().next().filter(|(at, _)| *at <= now).map(|(_, place)| place);
-        due.or_else(|| self.memory.keys().next()).copied()
+        self.peek_before(now, Place::END)
+    }
+
+    /// The URLs in memory from a place on, in order; one that was deferred stands alone.
+    pub fn urls_from(&self, place: Place) -> impl Iterator<Item = (Place, &str)> {
+        let deferred = self.deferred.iter().filter(move |((_, at), _)| *at == place);
+        let deferred = deferred.map(|((_, at), item)| (*at, &*item.url));
+        let in_order = self.memory.range(place..);
+        deferred.chain(in_order.map(|(at, one)| (*at, Packed::trusted(&one.packed).url)))
     }
 
     /// Puts an item back to where it was deferred; one that was not is returned, to be pushed.

@@ -5,6 +5,7 @@
 
 use larm_core::alias::{Alias, Ruling, Sighting};
 use larm_core::workbench::End;
+use larm_core::worth::Harvest;
 use larm_core::{FailureClass, Millis};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,8 @@ pub enum Record {
         /// The limit that said so.
         limit: String,
     },
+    /// URLs whose turn had come, and that are not worth it now: they get another place.
+    Moved(Moved),
     /// A host's name could not be resolved.
     NameFailed {
         /// The host.
@@ -74,6 +77,21 @@ pub struct Adopted {
     pub rejected: Vec<(String, u32)>,
 }
 
+/// URLs that get another place, behind those that are there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Moved {
+    /// Name of the host.
+    pub host: Box<str>,
+    /// Which of its origins.
+    pub origin: Box<str>,
+    /// Which items.
+    pub places: Vec<Place>,
+    /// The front queue that they go to.
+    pub to: u8,
+    /// How many pages with nothing new cut a shape of URLs off, on that day.
+    pub cut_at: u32,
+}
+
 /// The end of one lease.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
@@ -91,6 +109,8 @@ pub struct Settled {
     pub fate: Fate,
     /// URLs found, those that were new.
     pub offers: Packs,
+    /// What the page brought, if that says anything of pages like it.
+    pub harvest: Option<Harvest>,
     /// A robots.txt that was learnt.
     pub robots: Option<Learnt>,
     /// Links found, and how many of them each filter or limit rejected.

@@ -7,6 +7,7 @@ use larm_core::alias::Content;
 use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::near::Simhash;
 use larm_core::via::Via;
+use larm_core::worth::spam::SPAM;
 use larm_core::{Fact, FailureClass, Millis, Outcome};
 use serde::{Deserialize, Serialize};
 
@@ -157,6 +158,10 @@ pub struct Totals {
     pub soft_404: u64,
     /// URLs not asked for, or answers not kept, since their owner reserves a use that is to be respected.
     pub reserved: u64,
+    /// Pages made for search engines alone.
+    pub spam: u64,
+    /// URLs that wait since pages like them bring nothing new.
+    pub held: u64,
     /// Bytes of bodies as sent.
     pub bytes: u64,
     /// Pages with the body of another.
@@ -196,6 +201,7 @@ impl Totals {
         self.reserved += u64::from(is_reserved);
         self.soft_404 += u64::from(row.has_fact(SOFT_404));
         self.near_duplicates += u64::from(row.has_fact(NEAR_DUPLICATE));
+        self.spam += u64::from(row.has_fact(SPAM));
         self.bytes += row.bytes;
         self.duplicates += u64::from(row.same_as.is_some());
     }

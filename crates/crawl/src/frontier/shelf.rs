@@ -57,6 +57,12 @@ impl ShelfId {
         usize::from(self.0 % SHELVES)
     }
 
+    /// The shelves of a partition.
+    pub fn all_of(partition: u16) -> impl Iterator<Item = Self> {
+        let first = (partition % PARTITIONS) << SLICE_BITS;
+        (first..first + (1 << SLICE_BITS)).map(Self)
+    }
+
     fn all() -> impl Iterator<Item = Self> {
         (0..SHELVES).map(Self)
     }

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use larm_core::workbench::WaitRule;
+use larm_core::worth::Finding;
 use larm_core::{FailureClass, Millis};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,27 @@ pub struct HostStatus {
     /// What it is doing.
     #[serde(flatten)]
     pub standing: Standing,
+    /// How much of it may be fetched, if there are budgets.
+    #[serde(default)]
+    pub budget: Option<Budget>,
+    /// Shapes of its URLs whose pages bring nothing new, the worst first.
+    #[serde(default)]
+    pub patterns: Vec<Finding>,
+}
+
+/// How much of a host, and of its site, may be fetched: what was, and what its worth allows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Pages with something new.
+    pub fruitful: u64,
+    /// Pages that the host may have.
+    pub allowed: Option<u64>,
+    /// Pages of its site.
+    pub site_pages: u64,
+    /// Pages that the site may have.
+    pub site_allowed: Option<u64>,
+    /// Other sites that link to the site, roughly.
+    pub domains: u64,
 }
 
 /// Hosts in the order in which something happens to them.
@@ -87,6 +109,8 @@ pub enum Standing {
     AwaitingRobots,
     /// Its budget is used up.
     OverBudget,
+    /// What waits is like pages that bring nothing new.
+    Held,
     /// Given up.
     GivenUp {
         /// Because of this.
@@ -152,6 +176,7 @@ impl Standing {
             Self::Excluded(_) => "excluded",
             Self::AwaitingRobots => "awaits robots",
             Self::OverBudget => "over budget",
+            Self::Held => "nothing new",
             Self::GivenUp { .. } => "given up",
             Self::Idle => "done",
         }

@@ -12,6 +12,7 @@ use larm_core::alias::Aliases;
 use larm_core::digest::BodyDigest;
 use larm_core::url::Fingerprint;
 use larm_core::workbench::HostKey;
+use larm_core::worth::Purse;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,7 @@ use super::queue::BlockId;
 use super::row::{PageRow, RobotsRow, Totals};
 use super::shelf::{ShelfId, ShelfRow};
 use super::sieve::RunName;
+use super::sites::SiteKey;
 use crate::error::{Error, Result};
 use crate::store::{Position, SameAs, durable};
 
@@ -103,6 +105,7 @@ pub struct Store {
     pages: Keyspace,
     digests: Keyspace,
     robots: Keyspace,
+    sites: Keyspace,
 }
 
 impl Store {
@@ -145,6 +148,7 @@ impl Store {
             pages: keyspace("pages")?,
             digests: keyspace("digests")?,
             robots: keyspace("robots")?,
+            sites: keyspace("sites")?,
             database,
         })
     }
@@ -200,6 +204,11 @@ impl Store {
     /// The robots.txt of an origin.
     pub fn robots(&self, origin: &str) -> Result<Option<RobotsRow>> {
         self.read(&self.robots, origin.as_bytes())
+    }
+
+    /// What a site has used and earned.
+    pub fn site(&self, partition: u16, site: SiteKey) -> Result<Option<Purse>> {
+        self.read(&self.sites, &page_bytes(partition, Fingerprint(site.0)))
     }
 
     /// A batch to be written as one.
@@ -266,6 +275,12 @@ impl Batch {
     /// Writes a robots.txt.
     pub fn put_robots(&mut self, origin: &str, row: Row) {
         self.batch.insert(&self.store.robots, origin.as_bytes().to_vec(), row);
+    }
+
+    /// Writes what a site has used and earned.
+    pub fn put_site(&mut self, partition: u16, site: SiteKey, purse: &Purse) {
+        let key = page_bytes(partition, Fingerprint(site.0));
+        self.batch.insert(&self.store.sites, key, encode(purse));
     }
 
     /// Writes everything, with what it says of the crawl, and syncs.

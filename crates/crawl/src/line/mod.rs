@@ -1,8 +1,9 @@
 //! The steps of the line: what [`pipeline`](crate::pipeline) calls, one function per step.
 //!
-//! Here are the steps up to the parsed page, which give a `read`; `names` finds a host's addresses, `links` judges where a page
-//! leads, `near` and `twins` compare a page with others, `visit` puts together what the sinks see, `settle`
-//! ends the lease, `errands` asks what the crawl itself wants to know.
+//! Here are the steps up to the parsed page, which give a `read`; `names` finds a host's addresses, `links`
+//! judges where a page leads, `weigh` says what it brings, `near` and `twins` compare a page with others,
+//! `visit` puts together what the sinks see, `settle` ends the lease, `errands` asks what the crawl itself
+//! wants to know.
 
 mod errands;
 mod links;
@@ -13,6 +14,7 @@ mod settle;
 mod trouble;
 mod twins;
 mod visit;
+mod weigh;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -96,6 +98,8 @@ pub struct Line {
     pub handler: Option<PageHandler>,
     /// Whether a sink or the handler reads the text of pages.
     pub reads_text: bool,
+    /// Whether it matters what pages are worth.
+    pub learns: bool,
     /// Product token, for robots directives.
     pub agent: String,
     /// Whether nofollow is obeyed.
@@ -266,7 +270,7 @@ impl Line {
     }
 
     /// Steps 8 and 9: digest and parse; what the owner says of its use, beforehand and here; whether it is
-    /// a page at all, and whether it was asked for.
+    /// a page at all, whether it was asked for, and what it brings.
     pub async fn read(
         &self,
         lease: &Lease,
@@ -288,6 +292,7 @@ impl Line {
         self.doubt(lease, fetched, body, &mut read)?;
         self.sort_out(lease, fetched, body, &mut read);
         dismiss_guess(lease, &mut read);
+        self.weigh(lease, &mut read);
         Ok(read)
     }
 

@@ -2,6 +2,7 @@
 
 use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::parse::Page;
+use larm_core::worth::Harvest;
 use larm_core::{Fact, Outcome};
 
 use super::TYPES;
@@ -27,6 +28,10 @@ pub struct Read {
     pub likeness: Option<Likeness>,
     /// What it says of names that may be aliases.
     pub sightings: Vec<Sighted>,
+    /// What it brought, if that says anything of pages like it.
+    pub harvest: Option<Harvest>,
+    /// It was made for search engines alone.
+    pub is_spam: bool,
     /// Where the archive holds it already, if it was read from there.
     pub archived: Option<WarcRef>,
 }
@@ -51,6 +56,8 @@ impl Read {
             asks: Vec::new(),
             likeness: None,
             sightings: Vec::new(),
+            harvest: None,
+            is_spam: false,
             archived: None,
         }
     }

@@ -26,6 +26,7 @@ impl Line {
     ) -> Result<()> {
         let (at, end) = (fetched.ended, end_of(&fetched));
         let (digest, likeness) = (read.digest.body, read.likeness.clone());
+        let (harvest, is_spam) = (read.harvest.clone(), read.is_spam);
         let sightings = read.sightings.clone();
         let offers = links.candidates.into_iter().chain(read.asks.iter().cloned()).collect();
         let link_count = u32::try_from(links.facts.len()).unwrap_or(u32::MAX);
@@ -48,6 +49,8 @@ impl Line {
                 .map(|(filter, n)| (filter.into_owned(), n))
                 .collect(),
             moved: None,
+            harvest,
+            is_spam,
         };
         let kept = Some((self.encoders.encode_all(&visit), visit));
         self.send(Work::settle(Job { lease, settlement, kept, place })).await

@@ -68,8 +68,12 @@ pub struct Summary {
     pub hosts: u64,
     /// Those of them that answered for at least one page.
     pub hosts_answered: u64,
+    /// Pages made for search engines alone.
+    pub spam: u64,
     /// URLs still waiting.
     pub queued: u64,
+    /// Those of them that wait since pages like them bring nothing new.
+    pub held: u64,
     /// Archive files.
     pub warc_files: u64,
     /// Their size.

@@ -32,7 +32,7 @@ const COMMON_PAGES_MIN: u64 = 100;
 /// Terms that are looked at to find those with a prefix.
 const PREFIX_TERMS_MAX: usize = 100_000;
 /// What two words of a query next to each other on a page add, against the same as a phrase.
-const PAIR_WEIGHT: f32 = 0.25;
+const PAIR_WEIGHT: f32 = 0.1;
 /// What being said by links counts, against being said by the text.
 const ANCHOR_WEIGHT: f32 = 1.5;
 /// Further links that say the same count less and less.

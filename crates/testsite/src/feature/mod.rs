@@ -1,7 +1,7 @@
 //! Finite difficulties: what each feature puts on the shelf of a host.
 //!
 //! A generator adds resources and the start page's links to them, and its comment says what the truth
-//! makes of them. Endless spaces are in `trap`, broken HTTP in `hostile`, robots.txt in `robots`.
+//! makes of them. Endless spaces are in `trap` and `maze`, broken HTTP in `hostile`, robots.txt in `robots`.
 
 mod access;
 mod assets;
@@ -21,8 +21,8 @@ pub(crate) use walls::{Challenge, challenge, nothing_here};
 
 use crate::hostile::{BAD, Place};
 use crate::resource::{Link, Page, Resource};
-use crate::trap;
 use crate::web::{HostKind, Web, home};
+use crate::{maze, trap};
 
 /// The extras of one host.
 #[derive(Debug, Default)]
@@ -99,6 +99,8 @@ pub(crate) fn stock(web: &Web, host: usize) -> Shelf {
         // Its page is closed or open as its robots.txt has it.
         HostKind::Robots(_) => shelf.offer_page("/private/page"),
         HostKind::Mirror | HostKind::Walled(_) => {}
+        HostKind::Stuffed => shelf.put("/", maze::stuffed()),
+        HostKind::Farm => shelf.put("/", maze::farm()),
         HostKind::Soft => (0..walls::LOST).for_each(|n| shelf.enter(&format!("/lost/{n}"))),
         HostKind::Hostile(bad) => match bad.place() {
             // Misbehaves at one path; its other pages are as good as any.
@@ -115,7 +117,7 @@ fn stock_site(web: &Web, shelf: &mut Shelf) {
     let next_host = (shelf.host + 1) % web.plan.hosts;
     let shown = |on: bool, home: usize| web.plan.shows(on, shelf.host, home);
     type Generator<'g> = &'g dyn Fn(&mut Shelf);
-    let generators: [(bool, Generator<'_>); 17] = [
+    let generators: [(bool, Generator<'_>); 18] = [
         (shown(features.redirects, home::MOVED), &|shelf| {
             moved::redirects(shelf, next_host, features.private);
         }),
@@ -135,9 +137,29 @@ fn stock_site(web: &Web, shelf: &mut Shelf) {
         (shown(features.sitemaps, home::MAPPED), &|shelf| assets::sitemaps(web, shelf)),
         (shown(features.media, home::MAPPED), &|shelf| media::media(web, shelf)),
         (trap::is_trapped(web, shelf.host), &traps),
+        (maze::is_here(web, shelf.host), &mazes),
     ];
     for (_, generate) in generators.into_iter().filter(|(on, _)| *on) {
         generate(shelf);
+    }
+}
+
+/// The ways into the mazes, and what stands beside them: goods with a list of all, articles with theirs.
+fn mazes(shelf: &mut Shelf) {
+    let goods: Vec<Link> = (0..maze::GOODS).map(|n| shelf.link(&maze::good(n))).collect();
+    let all = goods.into_iter().chain([shelf.link("/shop/list")]).collect();
+    shelf.offer("/shop/", Resource::page(shelf.page("/shop/", all)));
+    (0..maze::GOODS).for_each(|n| shelf.put_page(&maze::good(n)));
+    let articles = (0..maze::ARTICLES).map(|n| shelf.link(&maze::article(n))).collect();
+    shelf.offer("/wiki/", Resource::page(shelf.page("/wiki/", articles)));
+    for n in 0..maze::ARTICLES {
+        let path = maze::article(n);
+        let links = vec![shelf.link(&maze::changes(n))];
+        shelf.put(&path, Resource::page(shelf.page(&path, links)));
+    }
+    for entry in ["/diary/week/1000", "/visit/00000000000000aa/desk/0", "/desk?number=0&visitor=1"]
+    {
+        shelf.enter(entry);
     }
 }
 

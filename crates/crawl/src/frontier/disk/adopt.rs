@@ -35,7 +35,7 @@ impl DiskFrontier {
             return Ok(Offered::default());
         }
         self.sieve.insert(&[lease.url.fingerprint().0])?;
-        let sifted = self.sift(&settlement.offers)?;
+        let sifted = self.sift(&settlement.offers, settlement.is_spam)?;
         let offered = sifted.offered;
         let mut rejected = settlement.rejected;
         rejected.extend(sifted.refused);

@@ -20,6 +20,7 @@ mod seat;
 mod shed;
 mod sift;
 mod tell;
+mod weigh;
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +29,7 @@ use larm_core::alias;
 use larm_core::digest::BodyDigest;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{HostKey, Pace, Workbench};
+use larm_core::worth::Finding;
 use larm_core::{Blame, Failure, Limits, Millis};
 
 use super::aliases::SharedAliases;
@@ -90,6 +92,9 @@ pub struct DiskFrontier {
     pub(super) refused: Vec<String>,
     #[cfg(test)]
     pub(super) shed: Vec<String>,
+    /// URLs that got another place, since somebody asked.
+    #[cfg(test)]
+    pub(super) moved: Vec<super::record::Moved>,
 }
 
 impl DiskFrontier {
@@ -131,7 +136,7 @@ impl DiskFrontier {
 
 impl Frontier for DiskFrontier {
     fn offer(&mut self, candidates: Vec<Candidate>) -> Result<Offered> {
-        let sifted = self.sift(&candidates)?;
+        let sifted = self.sift(&candidates, false)?;
         let offered = sifted.offered;
         if offered.new + offered.full > 0 {
             self.record(Record::Offered { items: sifted.items, refused: sifted.refused })?;
@@ -170,7 +175,7 @@ impl Frontier for DiskFrontier {
             return self.settle_archived(&lease, settlement);
         }
         self.see(settlement.at);
-        let sifted = self.sift(&settlement.offers)?;
+        let sifted = self.sift(&settlement.offers, settlement.is_spam)?;
         let offered = sifted.offered;
         let robots = sift::learnt(&lease, &settlement.fate, settlement.robots, &sifted);
         if let Turn::Ask(_) = lease.turn {
@@ -192,6 +197,7 @@ impl Frontier for DiskFrontier {
             end: settlement.end,
             fate: settlement.fate,
             offers: sifted.items,
+            harvest: settlement.harvest,
             robots,
             links: settlement.links,
             rejected,
@@ -271,7 +277,8 @@ impl Frontier for DiskFrontier {
 
     fn set_budgets(&mut self, budgets: Budgets) -> Result<()> {
         let before = std::mem::replace(&mut self.budgets, budgets);
-        if before.host_pages_max != budgets.host_pages_max {
+        let pages_max = before.pages_max;
+        if before != (Budgets { pages_max, ..budgets }) {
             if std::mem::take(&mut self.unlisted) {
                 self.state.shelves.look_at_all();
             }
@@ -306,6 +313,10 @@ impl Frontier for DiskFrontier {
 
     fn robots(&self, origin: &str) -> Result<Option<RobotsRow>> {
         self.state.robots(origin)
+    }
+
+    fn finding(&self, url: &CrawlUrl) -> Option<Finding> {
+        self.find(url)
     }
 
     fn totals(&self) -> &Totals {

@@ -91,6 +91,8 @@ impl DiskFrontier {
             refused: Vec::new(),
             #[cfg(test)]
             shed: Vec::new(),
+            #[cfg(test)]
+            moved: Vec::new(),
         };
         frontier.recover(meta)
     }
@@ -154,6 +156,8 @@ impl DiskFrontier {
             self.remember(&record)?;
             self.state.apply(record)?;
         }
+        // All hosts are seated anew in the end: nobody has to hear of a change.
+        self.state.sites.take_changes();
         self.positions = batch.positions;
         Ok(())
     }

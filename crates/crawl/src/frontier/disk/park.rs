@@ -67,7 +67,7 @@ impl DiskFrontier {
     pub(super) fn unpark(&mut self, now: Millis) -> Result<()> {
         if let Some((_, shelf)) = self.state.shelves.first() {
             let brought = self.state.bring_in(shelf)?;
-            self.take_in(brought, now);
+            self.take_in(brought, now)?;
             self.check_arrivals()?;
             self.seat_touched();
         }
@@ -81,7 +81,7 @@ impl DiskFrontier {
             && let Some(shelf) = self.state.shelves.pop_overfull()
         {
             let brought = self.state.bring_in(shelf)?;
-            self.take_in(brought, self.now);
+            self.take_in(brought, self.now)?;
         }
         self.check_arrivals()
     }
@@ -89,23 +89,23 @@ impl DiskFrontier {
     /// Takes all hosts of a shelf into memory.
     pub(super) fn bring_in_all(&mut self, shelf: ShelfId) -> Result<()> {
         let BroughtIn { changed, unchanged, .. } = self.state.bring_in(shelf)?;
-        changed.into_iter().chain(unchanged).for_each(|host| self.state.admit(host));
+        changed.into_iter().chain(unchanged).try_for_each(|host| self.state.admit(host))?;
         self.state.shelves.close(shelf);
         Ok(())
     }
 
     /// Takes hosts in that have something to do soon while there is room; and those that took something
     /// from the arrivals, as the next checkpoint has to write them.
-    fn take_in(&mut self, brought: BroughtIn, now: Millis) {
+    fn take_in(&mut self, brought: BroughtIn, now: Millis) -> Result<()> {
         let BroughtIn { shelf, changed, unchanged } = brought;
-        changed.into_iter().for_each(|host| self.admit(host));
+        changed.into_iter().try_for_each(|host| self.admit(host))?;
         let turns = unchanged.into_iter().map(|host| (self.turn_of(&host), host));
         let mut turns: Vec<_> = turns.collect();
         turns.sort_by_key(|(turn, _)| *turn);
         let (mut all, mut left) = (true, None);
         for (turn, host) in turns {
             if self.is_worth_a_place(turn, now) {
-                self.admit(host);
+                self.admit(host)?;
                 continue;
             }
             all = false;
@@ -119,6 +119,7 @@ impl DiskFrontier {
         } else {
             self.state.shelves.set_turn(shelf, left);
         }
+        Ok(())
     }
 
     fn is_worth_a_place(&self, turn: Millis, now: Millis) -> bool {
@@ -126,9 +127,9 @@ impl DiskFrontier {
         turn != NEVER && self.has_room() && (turn <= now.after(SOON_MS) || self.places() > plenty)
     }
 
-    fn admit(&mut self, host: Host) {
+    fn admit(&mut self, host: Host) -> Result<()> {
         self.held_bytes += host.memory_bytes();
-        self.state.admit(host);
+        self.state.admit(host)
     }
 
     fn others_are_due(&self, now: Millis) -> bool {

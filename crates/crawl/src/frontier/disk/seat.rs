@@ -5,6 +5,7 @@ use larm_core::url::CrawlUrl;
 use larm_core::workbench::{End, HostKey};
 
 use super::DiskFrontier;
+use super::weigh::MOVES_MAX;
 use crate::error::Result;
 use crate::frontier::Nameless;
 use crate::frontier::host::{Appetite, Host, HostPlace};
@@ -19,6 +20,7 @@ impl DiskFrontier {
     }
 
     pub(super) fn seat_touched(&mut self) {
+        self.touch_sites();
         for key in std::mem::take(&mut self.state.touched) {
             self.seat(key);
         }
@@ -26,10 +28,10 @@ impl DiskFrontier {
 
     /// What a host may be asked for under its budget.
     pub(super) fn appetite(&self, host: &Host) -> Appetite {
-        match self.budgets.host_pages_max {
-            Some(max) if host.answered >= max => Appetite::Errands,
-            _ => Appetite::Anything,
+        if self.is_over_budget(host) {
+            return Appetite::ERRANDS;
         }
+        host.worthwhile(self.budgets.cut_at)
     }
 
     /// Puts a host where it belongs (DISK-1). One that is on the bench already keeps its place in line.
@@ -96,7 +98,10 @@ impl DiskFrontier {
 
     /// The next host's turn, and the item that it is for.
     pub(super) fn lease_turn(&mut self, now: Millis) -> Result<Option<Lease>> {
-        while let Some(turn) = self.bench.lease(now) {
+        let mut moves_left = MOVES_MAX;
+        while moves_left > 0
+            && let Some(turn) = self.bench.lease(now)
+        {
             self.state.load_due_blocks(turn.host)?;
             let host = self.state.hosts.get(&turn.host);
             let host = host.expect("DISK-1: the bench's hosts are in memory");
@@ -106,13 +111,19 @@ impl DiskFrontier {
                 self.look_up_anew(turn.host, index, now);
                 continue;
             }
-            if let Some((index, place)) = next
-                && let Some(item) = self.take(turn.host, index, |_| Some(place))
-            {
+            let Some((index, place)) = next else {
+                debug_assert!(false, "DISK-1: a host on the bench has something to be asked");
+                self.bench.settle(turn.host, now, End::Unused, &self.limits);
+                continue;
+            };
+            let moved = self.move_unworthy(turn.host, index, place)?;
+            if moved > 0 {
+                self.bench.settle(turn.host, now, End::Unused, &self.limits);
+                self.seat_touched();
+                moves_left = moves_left.saturating_sub(moved);
+            } else if let Some(item) = self.take(turn.host, index, |_| Some(place)) {
                 return Ok(Some(self.make_lease(turn.host, item, Turn::Ask(turn.address))));
             }
-            debug_assert!(false, "DISK-1: a host on the bench has something to be asked");
-            self.bench.settle(turn.host, now, End::Unused, &self.limits);
         }
         Ok(None)
     }

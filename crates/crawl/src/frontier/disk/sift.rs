@@ -7,7 +7,7 @@ use larm_core::workbench::HostKey;
 use super::DiskFrontier;
 use crate::error::Result;
 use crate::frontier::host::host_key;
-use crate::frontier::item::Errand;
+use crate::frontier::item::{Errand, SLOW};
 use crate::frontier::keyed::KeyMap;
 use crate::frontier::lease::Lease;
 use crate::frontier::pack::{Contents, Packs};
@@ -27,11 +27,12 @@ pub(super) struct Sifted {
 }
 
 impl DiskFrontier {
-    /// Keeps of the candidates those that are new and fit, as items, and counts the others.
+    /// Keeps of the candidates those that are new and fit, as items, and counts the others. What was found
+    /// on spam comes after everything else of its host.
     ///
     /// A URL without room counts as seen from here on. A crash before the next checkpoint may forget
     /// that, and the URL gets another chance.
-    pub(super) fn sift(&mut self, candidates: &[Candidate]) -> Result<Sifted> {
+    pub(super) fn sift(&mut self, candidates: &[Candidate], from_spam: bool) -> Result<Sifted> {
         let fresh = self.insert(candidates)?;
         let new = fresh.iter().filter(|new| **new).count();
         let mut fresh = fresh.into_iter();
@@ -60,7 +61,11 @@ impl DiskFrontier {
                 sifted.offered.new += 1;
                 *ahead += 1;
                 let partition = self.state.partition_of(&candidate.url, key);
-                sifted.items.push(Contents::from(candidate), partition, key);
+                let mut contents = Contents::from(candidate);
+                if from_spam && candidate.errand.counts() {
+                    contents.priority = SLOW;
+                }
+                sifted.items.push(contents, partition, key);
             }
         }
         let refused = refused.into_iter().map(|(limit, count)| (limit.to_owned(), count));

@@ -3,6 +3,8 @@
 use larm_core::Millis;
 use larm_core::url::file::{LANES, is_lane};
 use larm_core::workbench::HostKey;
+#[cfg(test)]
+use larm_core::worth::{HostWorth, Purse};
 
 use super::DiskFrontier;
 use crate::error::Result;
@@ -88,12 +90,14 @@ impl DiskFrontier {
         HostStatus {
             host: host.name.to_string(),
             waiting: host.waiting(),
-            answered: host.answered,
+            answered: host.purse.pages,
             failures: failures.max().unwrap_or_default().max(host.pace.failures),
             address: host.last_address,
             alias: host.alias.as_deref().map(str::to_owned),
             trouble: None,
             standing: self.standing(key, host, now),
+            budget: self.budget_of(host),
+            patterns: self.findings_of(host),
         }
     }
 
@@ -112,8 +116,11 @@ impl DiskFrontier {
             };
         }
         let waits = host.waiting() > 0;
-        if appetite == Appetite::Errands && waits {
+        if appetite == Appetite::ERRANDS && waits {
             return Standing::OverBudget;
+        }
+        if waits && host.origin_ready_at(Appetite::ALL).is_some() {
+            return Standing::Held;
         }
         if waits && host.origins.iter().any(|origin| origin.parked) {
             return Standing::AwaitingRobots;
@@ -149,6 +156,19 @@ impl DiskFrontier {
         }
         urls.sort_unstable();
         urls
+    }
+
+    /// What is known of the worth of a host: its purse, that of its site, and what its pages bring.
+    #[cfg(test)]
+    pub(crate) fn worth_of(&self, name: &str) -> Option<(Purse, Purse, HostWorth)> {
+        let of = |host: &Host| {
+            let worth = host.worth.as_deref().cloned().unwrap_or_default();
+            (host.purse, self.state.site_purse(host), worth)
+        };
+        match self.state.hosts.get(&host_key(name)) {
+            Some(host) => Some(of(host)),
+            None => self.state.look_at_host(name).unwrap().as_ref().map(of),
+        }
     }
 
     /// Hosts that are not in memory, with what arrived for them.

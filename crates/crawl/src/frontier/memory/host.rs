@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use larm_core::workbench::HostPace;
+use larm_core::worth::{HostWorth, Purse};
 use larm_core::{FailureClass, Millis};
 
 use crate::frontier::item::{Item, Place};
@@ -16,7 +17,10 @@ pub(super) struct MemoryHost {
     pub(super) origins: Vec<MemoryOrigin>,
     /// The origin, the time before which it was not to be tried, and the item.
     pub(super) leased: Option<(String, Option<Millis>, Item)>,
-    pub(super) answered: u64,
+    pub(super) purse: Purse,
+    pub(super) worth: HostWorth,
+    pub(super) review: u64,
+    pub(super) held_at: u32,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -31,9 +35,9 @@ pub(super) struct MemoryOrigin {
 }
 
 impl MemoryOrigin {
-    /// What comes next at `now`: one whose waiting time is over, else the first in order.
-    pub(super) fn next(&self, now: Millis, errands_only: bool) -> Option<(Option<Millis>, Place)> {
-        let wanted = self.items.iter().filter(|(_, i)| !errands_only || i.place.priority == 0);
+    /// What comes next at `now`, before a place: one whose waiting time is over, else the first in order.
+    pub(super) fn next(&self, now: Millis, end: Place) -> Option<(Option<Millis>, Place)> {
+        let wanted = self.items.iter().filter(|(_, i)| i.place < end);
         let places = || wanted.clone().map(|(after, item)| (*after, item.place));
         let due = places().filter(|(after, _)| after.is_some_and(|at| at <= now)).min();
         due.or_else(|| places().filter(|(after, _)| after.is_none()).min())
@@ -42,6 +46,11 @@ impl MemoryOrigin {
     pub(super) fn take(&mut self, place: Place) -> (Option<Millis>, Item) {
         let i = self.items.iter().position(|(_, item)| item.place == place).expect("it waits");
         self.items.remove(i)
+    }
+
+    /// While its robots.txt is looked for, that errand alone may run.
+    fn end(&self, end: Place) -> Place {
+        if self.parked { Place::BEHIND_ERRANDS } else { end }
     }
 
     pub(super) fn is_healthy(&self, now: Millis) -> bool {
@@ -62,10 +71,10 @@ impl MemoryHost {
         queued as u64 + u64::from(self.leased.is_some())
     }
 
-    pub(super) fn next(&self, now: Millis, full: bool) -> Option<(usize, Place)> {
+    pub(super) fn next(&self, now: Millis, end: Place) -> Option<(usize, Place)> {
         let origins = self.origins.iter().enumerate().filter(|(_, origin)| origin.is_healthy(now));
         let next = origins.filter_map(|(i, origin)| {
-            origin.next(now, origin.parked || full).map(|(_, place)| (place, i))
+            origin.next(now, origin.end(end)).map(|(_, place)| (place, i))
         });
         next.min().map(|(place, i)| (i, place))
     }
@@ -78,9 +87,9 @@ impl MemoryHost {
     }
 
     /// Whether anything of it will ever be asked, if nothing else happens.
-    pub(super) fn has_work(&self, full: bool) -> bool {
+    pub(super) fn has_work(&self, end: Place) -> bool {
         let origins = self.origins.iter().filter(|origin| origin.given_up.is_none());
         let mut items = origins.flat_map(|o| o.items.iter().map(move |(_, item)| (o, item)));
-        items.any(|(origin, item)| !(origin.parked || full) || item.place.priority == 0)
+        items.any(|(origin, item)| item.place < origin.end(end))
     }
 }

@@ -1,6 +1,7 @@
 //! A made-up web: what is offered, and how requests end.
 
 use larm_core::digest::{BodyDigest, Sha1Digest};
+use larm_core::worth::{Harvest, Print};
 
 use super::*;
 use crate::disk::faulty::Dice;
@@ -28,10 +29,12 @@ impl Web {
     }
 
     pub(super) fn candidate(&mut self) -> Candidate {
-        let url = format!("{}/{}", self.origin(), self.dice.below(40));
+        let directory = if self.dice.below(4) > 0 { "/t" } else { "" };
+        let url = format!("{}{directory}/{}", self.origin(), self.dice.below(40));
         let errand = if self.dice.below(12) == 0 { Errand::Sitemap } else { Errand::Page };
         let depth = self.dice.below(3) as u32;
-        Candidate { depth, via: Via::Anchor, errand, ..page(&url) }
+        let elsewhere = (self.dice.below(3) == 0).then(|| format!("{}/", self.origin()).into());
+        Candidate { depth, via: Via::Anchor, errand, parent: elsewhere, ..page(&url) }
     }
 
     pub(super) fn candidates(&mut self) -> Vec<Candidate> {
@@ -102,6 +105,8 @@ impl Web {
                 offers: self.candidates(),
                 links: self.dice.below(9) as u32,
                 rejected: vec![("scope".to_owned(), self.dice.below(3) as u32)],
+                harvest: self.harvest(lease),
+                is_spam: self.dice.below(12) == 0,
                 ..unused(Fate::Done(Box::new(self.fetched(lease, at))))
             },
         }
@@ -152,6 +157,19 @@ impl Web {
             _ => None,
         };
         rules(origin, crawl_delay_ms, at)
+    }
+
+    /// What lies below `/t` has little to say.
+    pub(super) fn harvest(&mut self, lease: &Lease) -> Option<Harvest> {
+        let chance = if lease.url().path().starts_with("/t/") { 16 } else { 2 };
+        let text = if self.dice.below(chance) == 0 { self.dice.below(1_000) } else { 0 };
+        match self.dice.below(10) {
+            0 => None,
+            1 => Some(Harvest::Redirect),
+            2 => Some(Harvest::Body).filter(|_| text > 0),
+            3 => Some(Harvest::Nothing),
+            _ => Some(Harvest::Prints(vec![Print { hash: text as u32, letters: 64 }])),
+        }
     }
 
     fn fetched(&mut self, lease: &Lease, at: Millis) -> PageRow {

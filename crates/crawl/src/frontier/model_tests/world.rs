@@ -42,6 +42,8 @@ pub(super) struct World {
     under_way: Option<Checkpoint>,
     /// URLs that were dropped when their host came into memory.
     pub(super) sheds: u64,
+    /// URLs that got another place, not being worth their turn.
+    pub(super) moves: u64,
 }
 
 impl Drop for World {
@@ -65,7 +67,7 @@ impl World {
             dir: tempfile::tempdir().unwrap(),
             limits,
             pace,
-            budgets: Budgets::default(),
+            budgets: Budgets { cut_at: Some(2), ..Budgets::default() },
             now: Millis(1_000_000_000),
             frontier: None,
             commits: vec![(model.clone(), Vec::new())],
@@ -77,6 +79,7 @@ impl World {
             crashes: 0,
             under_way: None,
             sheds: 0,
+            moves: 0,
         };
         world.open();
         world
@@ -87,6 +90,15 @@ impl World {
         match self.happen() {
             Ok(()) => self.compare(),
             Err(error) => self.crash(&error.to_string()),
+        }
+    }
+
+    /// For a while all goes well, and more comes all the time.
+    pub(super) fn prosper(&mut self) {
+        for _ in 0..40 {
+            let went = self.offer().and_then(|()| self.go_on_well());
+            went.unwrap_or_else(|error| self.crash(&error.to_string()));
+            self.compare();
         }
     }
 
@@ -160,6 +172,14 @@ impl World {
         self.model.shed(&shed);
     }
 
+    /// Which host has its turn is for the bench to say, and what is not worth a turn is moved then.
+    fn tell_moved(&mut self) {
+        for moved in std::mem::take(&mut self.frontier().moved) {
+            self.moves += moved.places.len() as u64;
+            self.model.move_back(&moved);
+        }
+    }
+
     fn look_up_all(&mut self) {
         let now = self.now;
         while let Some(nameless) = self.frontier().nameless(now) {
@@ -176,6 +196,7 @@ impl World {
         while self.leases.len() < enough {
             let lease = self.frontier().lease(now)?;
             self.tell_shed();
+            self.tell_moved();
             calls_left -= 1;
             let Some(lease) = lease else {
                 self.look_up_all();
@@ -324,7 +345,10 @@ impl World {
         let more = self.model.totals().answered + self.web.dice.below(30);
         let pages_max = (self.web.dice.below(3) == 0).then_some(more);
         let host_pages_max = (self.web.dice.below(3) == 0).then(|| 1 + self.web.dice.below(20));
-        self.set_budgets(Budgets { pages_max, host_pages_max })
+        let host_base = (self.web.dice.below(3) == 0).then(|| 1 + self.web.dice.below(9));
+        let site_base = (self.web.dice.below(3) == 0).then(|| 1 + self.web.dice.below(20));
+        let cut_at = (self.web.dice.below(4) > 0).then(|| 1 + self.web.dice.below(4) as u32);
+        self.set_budgets(Budgets { pages_max, host_pages_max, host_base, site_base, cut_at })
     }
 
     fn set_budgets(&mut self, budgets: Budgets) -> Result<()> {
@@ -405,6 +429,9 @@ impl World {
             assert_eq!(frontier.page(&url).unwrap(), self.model.page(&url).unwrap(), "{url}");
             let origin = url.origin();
             assert_eq!(frontier.robots(origin).unwrap(), self.model.robots(origin).unwrap());
+            if self.rules.exact {
+                assert_eq!(frontier.worth_of(url.host()), self.model.worth_of(url.host()), "{url}");
+            }
         }
     }
 
@@ -421,7 +448,10 @@ impl World {
                     robots: Some(web::rules(origin, None, self.now)),
                     ..Settlement::unused(self.now, Fate::Errand)
                 },
-                (Turn::Ask(_), _) => done(&lease, self.now),
+                (Turn::Ask(_), _) => {
+                    let harvest = self.web.harvest(&lease);
+                    Settlement { harvest, ..done(&lease, self.now) }
+                }
                 _ => self.web.settlement(&lease, self.now),
             };
             self.settle(lease, twin, settlement)?;
@@ -460,5 +490,7 @@ fn clone_of(settlement: &Settlement) -> Settlement {
         rejected: settlement.rejected.clone(),
         moved: None,
         sightings: settlement.sightings.clone(),
+        harvest: settlement.harvest.clone(),
+        is_spam: settlement.is_spam,
     }
 }

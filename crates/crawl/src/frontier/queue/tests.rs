@@ -118,7 +118,7 @@ fn an_item_that_comes_back_does_not_take_its_old_block_along() {
 fn a_deferred_item_waits_for_its_time_and_then_goes_first() {
     let mut queue = Queue::default();
     queue.defer(item(2, 1), Millis(100), &limits()).unwrap();
-    assert_eq!(queue.ready_at(), Some(Millis(100)));
+    assert_eq!(queue.ready_before(Place::END), Some(Millis(100)));
     push(&mut queue, &item(2, 2));
     push(&mut queue, &item(2, 3));
     assert_eq!(next(&mut queue, 50).map(|item| item.place.seq), Some(2));

@@ -94,11 +94,11 @@ impl State {
     }
 
     /// Takes a host that was read into memory.
-    pub fn admit(&mut self, mut host: Host) {
+    pub fn admit(&mut self, mut host: Host) -> Result<()> {
         host.arrived = self.next_seq;
         self.change_bytes += if host.changed { HOST_BYTES } else { 0 };
         self.touched.insert(host.key);
-        self.hosts.insert(host.key, host);
+        self.take_host(host)
     }
 
     fn distribute(
@@ -143,6 +143,7 @@ impl State {
     /// Notes that a host is on disk only from now on, and when something of it may be asked.
     pub fn let_go(&mut self, key: HostKey, turn: Option<Millis>) {
         if let Some(host) = self.hosts.remove(&key) {
+            self.sites.leave(host.site);
             self.shelves.open(host.shelf(), turn);
         }
     }

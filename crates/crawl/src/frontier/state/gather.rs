@@ -7,9 +7,11 @@ use std::sync::Arc;
 use larm_core::digest::BodyDigest;
 use larm_core::url::Fingerprint;
 use larm_core::workbench::HostKey;
+use larm_core::worth::Purse;
 
 use super::State;
 use crate::frontier::keyed::KeyMap;
+use crate::frontier::sites::SiteKey;
 use crate::frontier::store::{Batch, BlockKey, Row, Store, encode};
 
 /// Everything that has changed since the last checkpoint.
@@ -21,6 +23,7 @@ pub struct Gathered {
     pages: Arc<KeyMap<Fingerprint, (u16, Row)>>,
     digests: Arc<HashMap<BodyDigest, Row>>,
     robots: Arc<HashMap<Box<str>, Row>>,
+    sites: Vec<(u16, SiteKey, Purse)>,
 }
 
 impl State {
@@ -30,6 +33,7 @@ impl State {
             pages: self.pages.save(),
             digests: self.digests.save(),
             robots: self.robots.save(),
+            sites: self.sites.save(),
             ..Gathered::default()
         };
         self.gather_hosts(&mut gathered);
@@ -73,6 +77,7 @@ impl Gathered {
         digests.sort_unstable_by_key(|(digest, _)| digest.as_bytes());
         digests.into_iter().for_each(|(digest, row)| batch.put_original(digest, row.clone()));
         self.robots.iter().for_each(|(origin, row)| batch.put_robots(origin, row.clone()));
+        self.sites.iter().for_each(|(partition, site, row)| batch.put_site(*partition, *site, row));
         batch
     }
 }

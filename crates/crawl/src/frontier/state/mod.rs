@@ -16,6 +16,7 @@ mod changes;
 mod gather;
 mod learn;
 mod settle;
+mod worth;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -38,6 +39,7 @@ use super::piles::{Piles, Saved};
 use super::record::Record;
 use super::row::{PageRow, RobotsRow, Totals};
 use super::shelf::{ShelfId, Shelves};
+use super::sites::Sites;
 use super::store::{BlockKey, Row, Store};
 use crate::error::Result;
 use crate::store::SameAs;
@@ -66,6 +68,8 @@ pub struct State {
     pub hosts: KeyMap<HostKey, Host>,
     /// What is on disk only.
     pub shelves: Shelves,
+    /// The budgets of the sites of hosts in memory.
+    pub sites: Sites,
     /// Pages settled since the last checkpoint, each with its partition.
     pages: Changes<KeyMap<Fingerprint, (u16, Row)>>,
     /// Bodies first seen since the last checkpoint.
@@ -109,6 +113,7 @@ impl State {
             run_started,
             run_seq: 0,
             hosts: KeyMap::default(),
+            sites: Sites::default(),
             pages: Changes::default(),
             digests: Changes::default(),
             robots: Changes::default(),
@@ -130,12 +135,12 @@ impl State {
         match record {
             Record::Offered { items, refused } => {
                 self.count_rejected(&refused);
-                self.enqueue_all(&items);
-                Ok(())
+                self.enqueue_all(&items)
             }
             Record::Settled(settled) => self.settle(*settled),
             Record::Adopted(adopted) => self.adopt(*adopted),
             Record::Shed { host, places, limit } => self.shed(&host, &places, &limit),
+            Record::Moved(moved) => self.move_back(moved),
             Record::NameFailed { host, class, at } => self.name_failed(&host, class, at),
             Record::Changed { key, value, .. } => {
                 self.settings.insert(key, value);
@@ -218,7 +223,7 @@ impl State {
         let key = host_key(name);
         if !self.hosts.contains_key(&key) {
             let host = self.fetch_host(name)?;
-            self.hosts.insert(key, host);
+            self.take_host(host)?;
             self.touched.insert(key);
         }
         Ok(self.hosts.get_mut(&key).expect("STATE: the host was just put there"))
@@ -295,11 +300,11 @@ impl State {
         Ok(())
     }
 
-    fn enqueue_all(&mut self, items: &Packs) {
-        items.iter().for_each(|packed| self.enqueue(&packed));
+    fn enqueue_all(&mut self, items: &Packs) -> Result<()> {
+        items.iter().try_for_each(|packed| self.enqueue(&packed))
     }
 
-    fn enqueue(&mut self, packed: &Packed<'_>) {
+    fn enqueue(&mut self, packed: &Packed<'_>) -> Result<()> {
         let seq = self.next_seq;
         self.next_seq += 1;
         self.totals.known += u64::from(packed.counts());
@@ -308,29 +313,32 @@ impl State {
         let key = packed.host;
         let shelf = ShelfId::of(packed.partition, key);
         if !self.hosts.contains_key(&key) && self.shelves.is_whole(shelf) {
-            self.meet_host(packed);
+            self.meet_host(packed)?;
         }
         match self.hosts.get_mut(&key).filter(|host| *host.name == *packed.host_name()) {
             // One more for who has something to do changes nothing about when that is; but see errands.
             Some(host) => {
                 let had_work = host.has_work_at(packed.origin()) && packed.is_sieved();
                 host.push(seq, packed);
+                self.sites.hear(host.site, host.purse.domains);
                 if !had_work {
                     self.touched.insert(key);
                 }
             }
             None => self.shelves.arrive(shelf, seq, packed.bytes),
         }
+        Ok(())
     }
 
     /// A host of which nobody has heard: it is taken into memory, while there is room.
-    fn meet_host(&mut self, packed: &Packed<'_>) {
+    fn meet_host(&mut self, packed: &Packed<'_>) -> Result<()> {
         if self.hosts.len() as u64 >= self.limits.hosts_memory_max {
-            return self.shelves.open(ShelfId::of(packed.partition, packed.host), None);
+            self.shelves.open(ShelfId::of(packed.partition, packed.host), None);
+            return Ok(());
         }
         let host = self.new_host(packed.host_name(), packed.partition);
         self.change_bytes += HOST_BYTES;
-        self.hosts.insert(packed.host, host);
+        self.take_host(host)
     }
 
     /// Drops what a host has no room for.

@@ -1,14 +1,13 @@
 //! What the end of a lease does to the state (step 12): the item, its host's pace, the counts.
 
 use larm_core::alias::Ruling;
-use larm_core::url::file::is_lane;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{End, Health, HostKey};
 
 use super::{ROW_BYTES, State, load};
 use crate::error::Result;
 use crate::frontier::host::host_key;
-use crate::frontier::item::{Item, Place};
+use crate::frontier::item::{HELD, Item, Place};
 use crate::frontier::near::{Entry, PageKey};
 use crate::frontier::queue::Taken;
 use crate::frontier::record::{Adopted, AliasNews, Fate, Learnt, Settled, is_counted};
@@ -30,7 +29,7 @@ impl State {
         if let Some(learnt) = settled.robots {
             self.learn(learnt, settled.at)?;
         }
-        self.enqueue_all(&settled.offers);
+        self.enqueue_all(&settled.offers)?;
         settled.aliases.into_iter().try_for_each(|news| self.hear_of_alias(news))
     }
 
@@ -39,9 +38,9 @@ impl State {
         if let AliasNews::Ruled(_, Ruling::Mirror { from, of, .. }) = &news
             && let Some((from, of)) = other_hosts(from, of)
         {
-            let answered = self.host(&from)?.answered;
+            let pages = self.host(&from)?.purse.pages;
             let host = self.host(&of)?;
-            host.answered += answered;
+            host.purse.pages += pages;
             host.changed = true;
             self.touched.insert(host_key(&of));
         }
@@ -54,16 +53,15 @@ impl State {
         self.changed(ROW_BYTES);
         self.totals.links += u64::from(adopted.links);
         self.count_rejected(&adopted.rejected);
-        let answered = u64::from(adopted.row.outcome.answered());
         self.totals.known += 1;
-        self.totals.answered += answered;
+        if adopted.row.outcome.answered() {
+            self.count_answer(&adopted.host)?;
+        }
         let host = self.host(&adopted.host)?;
         host.changed = true;
-        host.answered += answered;
         let partition = host.partition;
         self.keep(&adopted.row, partition);
-        self.enqueue_all(&adopted.offers);
-        Ok(())
+        self.enqueue_all(&adopted.offers)
     }
 
     /// The item of a lease: held by its host while the crawl runs, still in its queue in recovery.
@@ -75,10 +73,21 @@ impl State {
             return Ok(Some(taken.item));
         }
         let index = host.origin_index(&settled.origin);
-        if let Some(taken) = host.origin(index).queue.take(settled.place) {
+        self.take_waiting(host_key(&settled.host), index, settled.place)
+    }
+
+    /// An item from the queue of an origin, in memory or on disk.
+    pub(super) fn take_waiting(
+        &mut self,
+        key: HostKey,
+        origin: u32,
+        place: Place,
+    ) -> Result<Option<Item>> {
+        let Some(host) = self.hosts.get_mut(&key) else { return Ok(None) };
+        if let Some(taken) = host.origin(origin).queue.take(place) {
             return Ok(Some(taken.item));
         }
-        self.take_from_blocks(host_key(&settled.host), index, settled.place)
+        self.take_from_blocks(key, origin, place)
     }
 
     fn take_from_blocks(
@@ -125,17 +134,17 @@ impl State {
     fn decide(&mut self, settled: &Settled, mut item: Item) -> Result<()> {
         match &settled.fate {
             Fate::Done(row) => {
-                self.waiting -= 1;
-                let answered = u64::from(is_counted(&item, row, &settled.end));
-                self.totals.answered += answered;
-                let host = self.host(&settled.host)?;
-                let is_first = answered > 0 && host.answered == 0 && !is_lane(&host.name);
-                host.answered += answered;
-                let partition = host.partition;
-                self.totals.hosts_answered += u64::from(is_first);
+                self.leave_queue(&item);
+                if is_counted(&item, row, &settled.end) {
+                    self.count_answer(&settled.host)?;
+                }
+                if item.errand.counts() {
+                    self.note_harvest(settled, &item.url)?;
+                }
+                let partition = self.host(&settled.host)?.partition;
                 self.keep(row, partition);
             }
-            Fate::Errand => self.waiting -= 1,
+            Fate::Errand => self.leave_queue(&item),
             Fate::Again(at) => {
                 self.totals.retries += 1;
                 item.tries = item.tries.saturating_add(1);
@@ -153,6 +162,11 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    fn leave_queue(&mut self, item: &Item) {
+        self.waiting -= 1;
+        self.totals.held -= u64::from(item.place.priority == HELD);
     }
 
     fn keep(&mut self, row: &PageRow, partition: u16) {
