@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use larm_crawl::Duplicates;
 use larm_testsite::{Features, Kind, WebPlan};
 
 use crate::kept::{Kept, files};
@@ -56,6 +57,8 @@ fn crawled() -> &'static World {
         let world = World::new(web);
         let mut plan = world.plan();
         plan.selection.assets = true;
+        // Mirrors are to be replayed, too.
+        plan.duplicates = Duplicates::Off;
         plan.limits.body_bytes_max = 500_000;
         plan.limits.body_decoded_bytes_max = 5_000_000;
         crawl(plan);

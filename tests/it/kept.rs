@@ -209,6 +209,7 @@ pub fn links(dir: &Path) -> Vec<Value> {
     while reader.next(&mut visit).expect("a whole visit") {
         let links = visit.links.iter().map(|&number| {
             let LinkFact { to, via, text, rel, verdict } = reader.chapter().link(number);
+            let verdict = Some(verdict).filter(|verdict| *verdict != "ok");
             json!({"to": to, "via": via, "text": text, "rel": rel, "verdict": verdict})
         });
         if !visit.links.is_empty() {

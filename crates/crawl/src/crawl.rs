@@ -1,16 +1,17 @@
 //! A crawl, put together: directory, frontier, sinks, line, writer, engine.
 
-use std::path::Path;
+mod begin;
+
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use larm_core::Limits;
 use larm_core::scope::Filter;
 use larm_core::url::{CrawlUrl, UrlRules};
-use larm_core::via::Via;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
+use self::begin::{offer_seeds, refuse_orphaned_archive};
 use crate::change::Change;
 use crate::clock::Clock;
 use crate::directory::Directory;
@@ -23,9 +24,7 @@ use crate::fetch::{
 use crate::files;
 use crate::frontier::near::Index;
 use crate::frontier::sieve::Recent;
-use crate::frontier::{
-    Candidate, DiskFrontier, Errand, Frontier, Opened, SharedAliases, SharedFrontier,
-};
+use crate::frontier::{DiskFrontier, Frontier, Opened, SharedAliases, SharedFrontier};
 use crate::handle::{Handle, Idle, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
@@ -44,9 +43,6 @@ use crate::store::{
     Chain, CrawlLogSink, LinksSink, PagesSink, Sink, StorePlan, Summary, Visit, WarcSink,
 };
 use crate::writer::{Work, Writer};
-
-/// Seeds are offered in batches of this many, so that a million of them need no memory to speak of.
-const SEED_BATCH: usize = 10_000;
 
 /// A crawl to be started: a plan, and what the library user adds to it.
 pub struct Crawl {
@@ -455,47 +451,6 @@ impl Run {
 /// What the first seed is called.
 fn title_of(seed: &CrawlUrl) -> String {
     if seed.is_file() { seed.path().to_owned() } else { seed.host().to_owned() }
-}
-
-/// An archive without the state that belongs to it must not be taken for what a crash left behind.
-fn refuse_orphaned_archive(dir: &Path) -> Result<()> {
-    let kept = std::fs::read_dir(dir.join("warc")).is_ok_and(|mut files| files.next().is_some());
-    if !kept {
-        return Ok(());
-    }
-    Err(Error::Directory(format!(
-        "{} holds an archive, but its state is lost; `larm rebuild {}` makes it anew, or crawl into \
-         another directory with -o",
-        dir.display(),
-        dir.display()
-    )))
-}
-
-fn offer_seeds(shared: &Shared, plan: &Plan) -> Result<()> {
-    let seeds = plan.seeds.iter().map(|url| (url, Errand::Page));
-    let sitemaps = plan.sitemaps.iter().map(|url| (url, Errand::Sitemap));
-    let all: Vec<(&CrawlUrl, Errand)> = seeds.chain(sitemaps).collect();
-    for batch in all.chunks(SEED_BATCH) {
-        let candidates = batch.iter().map(|(url, errand)| Candidate {
-            url: (*url).clone(),
-            depth: 0,
-            via: Via::Seed,
-            parent: None,
-            redirects: 0,
-            errand: errand.clone(),
-        });
-        let mut frontier = shared.frontier.hold()?;
-        frontier.offer(candidates.collect())?;
-        // They may be many, and nobody else commits yet.
-        if let Some(sealed) = frontier.seal(Vec::new())? {
-            sealed.sync()?;
-        }
-        let now = shared.clock.now();
-        if frontier.wants_checkpoint(now) {
-            frontier.checkpoint(now)?;
-        }
-    }
-    Ok(())
 }
 
 fn channel_places(limits: &Limits) -> usize {

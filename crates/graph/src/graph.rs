@@ -116,11 +116,8 @@ impl Graph {
     /// The part of the graph whose nodes are `kept`, numbered anew in the same order.
     pub fn induced(&self, kept: &[bool]) -> Self {
         let mut numbers = vec![u32::MAX; self.nodes() as usize];
-        let mut next = 0;
-        for (number, _) in numbers.iter_mut().zip(kept).filter(|(_, kept)| **kept) {
-            *number = next;
-            next += 1;
-        }
+        let kept_numbers = numbers.iter_mut().zip(kept).filter(|(_, kept)| **kept);
+        kept_numbers.zip(0..).for_each(|((number, _), next)| *number = next);
         let mut builder = Self::builder(0);
         for (_, row) in self.rows().filter(|(node, _)| kept[*node as usize]) {
             let row = row.iter().map(|&to| numbers[to as usize]);

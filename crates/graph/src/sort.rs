@@ -148,7 +148,6 @@ pub struct Sorted<T> {
 
 impl<T: Item> Sorted<T> {
     /// The next one; `None` behind the last.
-    #[expect(clippy::should_implement_trait, reason = "reading can fail, and then ends")]
     pub fn next(&mut self) -> Result<Option<T>> {
         let Some(Reverse((item, run))) = self.heads.pop() else { return Ok(self.held.next()) };
         self.refill(run)?;

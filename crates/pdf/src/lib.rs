@@ -1,7 +1,7 @@
 //! What larm reads of a PDF: text, title and links.
 //!
 //! [`read`] takes any bytes and tells what it finds, page by page, as
-//! [`Piece`](larm_core::parse::pdf::Piece)s. It is meant to run in a process of its own, which
+//! [`Piece`]s. It is meant to run in a process of its own, which
 //! [`serve`] makes safe to lose: bytes of the web decide how much is decompressed and how deep it is nested,
 //! and a crawl should not have to trust that every bound was thought of.
 //!

@@ -5,9 +5,9 @@
 //! made, also while it is being made.
 //!
 //! The crawl knows nothing of this package, and this package knows nothing of frontier and fetch. The
-//! path of a page: [`entry`] (what is kept of a visit) → [`journal`] (until it is indexed) → [`indexer`]
-//! and [`fold`] (into the index) → [`query`] (what was asked) → [`searcher`] and [`rank`] (what was found).
-//! Terms are made in [`words`], for pages and queries alike.
+//! path of a page: `entry` (what is kept of a visit) → `journal` (until it is indexed) → `indexer`
+//! and `fold` (into the index) → `query` (what was asked) → `searcher` and `rank` (what was found).
+//! Terms are made in `words`, for pages and queries alike.
 
 mod anchored;
 mod anchors;

@@ -87,7 +87,7 @@ pub const HELD: u8 = 252;
 )]
 pub struct Place {
     /// The front queue: 0 for robots.txt, 1 for sitemaps and questions, from 2 on the pages by their
-    /// depth, then those that are [`SLOW`] and those that are [`HELD`].
+    /// depth, then those that are `SLOW` and those that are `HELD`.
     pub priority: u8,
     /// Number of the offer, over the whole crawl.
     pub seq: u64,

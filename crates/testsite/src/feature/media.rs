@@ -19,7 +19,7 @@ pub(super) fn media(web: &Web, shelf: &mut Shelf) {
     shelf.put(cast, Resource::bytes("audio/ogg", *b"OggS\0 a cast").with_role(Role::Asset));
     let offered = shelf.link(cast).carried_by(Carrier::Image);
     let links = vec![Link::absolute(shelf.host, episode), offered];
-    let body = podcast(&web.url(shelf.host, episode), &web.url(shelf.host, cast)).into_bytes();
+    let body = podcast(&web.url(shelf.host, episode), cast).into_bytes();
     shelf.put(feed, known("application/rss+xml", body, links));
     let body = document(&web.url(shelf.host, "/"));
     shelf.put(guide, known("application/pdf", body, vec![Link::absolute(shelf.host, "/")]));

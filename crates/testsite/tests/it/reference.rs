@@ -124,7 +124,8 @@ impl Worker<'_> {
         }
         let content_type = answer.field("Content-Type").unwrap_or("text/html");
         if url.ends_with(".xml") || url.ends_with(".gz") {
-            locations(&answer.body).iter().for_each(|location| self.offer(location));
+            let found = locations(&answer.body);
+            found.iter().for_each(|at| self.offer(base.join(at).unwrap().as_str()));
         } else if content_type.starts_with("text/html")
             && answer.status == 200
             && !self.is_wall(url)
@@ -194,6 +195,11 @@ fn locations(body: &[u8]) -> Vec<String> {
     if GzDecoder::new(body).read_to_string(&mut text).is_err() {
         text = String::from_utf8_lossy(body).into_owned();
     }
-    let inside = text.split("<loc>").skip(1).filter_map(|rest| rest.split("</loc>").next());
+    let between = |open: &'static str, close: &'static str| {
+        text.split(open).skip(1).filter_map(move |rest| rest.split(close).next())
+    };
+    let inside = between("<loc>", "</loc>")
+        .chain(between("<image:loc>", "</image:loc>"))
+        .chain(between("<enclosure url=\"", "\""));
     inside.map(str::to_owned).collect()
 }

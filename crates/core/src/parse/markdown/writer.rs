@@ -4,6 +4,8 @@
 //! wait for a word, so that what has no words leaves no trace. There is never more than one mark of a
 //! kind open, and none reaches across the end of its block.
 
+mod lines;
+
 use super::code;
 use super::escape::escape;
 use crate::Limits;
@@ -396,56 +398,6 @@ impl Writer {
                 }
                 _ => self.out.push_str(mark.opening),
             }
-        }
-    }
-
-    fn begin_line(&mut self) {
-        let is_broken = std::mem::take(&mut self.is_broken) && self.lines == 1;
-        for _ in 1..std::mem::take(&mut self.lines) {
-            self.empty_line();
-        }
-        if self.out.is_empty() {
-            self.indent();
-        } else {
-            self.new_line();
-        }
-        self.quotes_written = self.quotes;
-        if is_broken {
-            self.break_last_line();
-        }
-        self.out.push_str(&std::mem::take(&mut self.bullet));
-        self.space = false;
-    }
-
-    /// Ends the line and leaves the next one empty, within the quotes of both its neighbours.
-    fn empty_line(&mut self) {
-        self.end_line();
-        self.out.push_str(&"> ".repeat(self.quotes.min(self.quotes_written)));
-    }
-
-    fn end_line(&mut self) {
-        self.out.truncate(self.out.trim_end_matches(' ').len());
-        self.out.push('\n');
-    }
-
-    /// Ends the line and indents the next one.
-    fn new_line(&mut self) {
-        self.end_line();
-        self.indent();
-    }
-
-    fn indent(&mut self) {
-        let lists = self.lists.len();
-        let is_out = self.is_item && !self.bullet.is_empty();
-        let inner = &self.lists[..lists.saturating_sub(usize::from(is_out))];
-        self.out.push_str(&"> ".repeat(self.quotes));
-        self.out.extend(inner.iter().map(|list| " ".repeat(list.indent)));
-    }
-
-    /// Two spaces at its end keep a line from being joined with the next one.
-    fn break_last_line(&mut self) {
-        if let Some(end) = self.out.rfind('\n') {
-            self.out.insert_str(end, "  ");
         }
     }
 

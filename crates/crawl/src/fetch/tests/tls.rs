@@ -97,6 +97,7 @@ async fn get_with(plan: FetchPlan, permit: &Permit) -> Result<Fetched, Failure> 
 
 /// The host of a site that listens at 127.0.0.1, whose first address is another, where somebody takes calls
 /// and hangs up.
+#[expect(clippy::disallowed_methods, reason = "a server needs a life of its own beside the fetch")]
 async fn behind_a_broken_address(site: &Spoken) -> Permit {
     let broken: std::net::IpAddr = "127.0.0.2".parse().unwrap();
     let listener = tokio::net::TcpListener::bind((broken, site.address.port())).await.unwrap();

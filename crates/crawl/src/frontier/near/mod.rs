@@ -6,7 +6,7 @@
 //! writes them as a list, or, when they are too many, as a run, and runs are merged so that there are few.
 //!
 //! - NEAR-1: every page that was inserted is found by every simhash near to its own, but for those in
-//!   buckets with more than [`CROWD_MAX`] entries, which are cut.
+//!   buckets with more than `CROWD_MAX` entries, which are cut.
 //! - NEAR-2: runs never change once written.
 //! - NEAR-3: the files that a checkpoint returned stay on disk until the next one has been made durable by
 //!   the caller, who says so with [`Near::end_checkpoint`].

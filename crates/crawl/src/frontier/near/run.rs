@@ -57,10 +57,10 @@ impl Run {
     pub(super) fn find(&self, simhash: Simhash, found: &mut Vec<Entry>) -> Result<()> {
         let mut bytes = Vec::new();
         let mut elsewhere = Vec::new();
-        for table in 0..TABLES {
+        for (table, width) in WIDTHS.into_iter().enumerate() {
             let block = block_of(simhash.0, table);
             self.read(table, block, &mut bytes)?;
-            for record in bytes.chunks_exact(WIDTHS[table]) {
+            for record in bytes.chunks_exact(width) {
                 let near = simhash_in(record, table, block);
                 if (near ^ simhash.0).count_ones() > BITS_MAX {
                     continue;
