@@ -1,8 +1,9 @@
 //! The steps of the line: what [`pipeline`](crate::pipeline) calls, one function per step.
 //!
-//! Here are the steps up to the parsed page; `names` finds a host's addresses, `links` judges where a page
-//! leads, `weigh` says what it brings, `near` and `twins` compare a page with others, `visit` puts together
-//! what the sinks see, `settle` ends the lease, `errands` asks what the crawl itself wants to know.
+//! Here are the steps up to the parsed page, which give a `read`; `names` finds a host's addresses, `links`
+//! judges where a page leads, `weigh` says what it brings, `near` and `twins` compare a page with others,
+//! `visit` puts together what the sinks see, `settle` ends the lease, `errands` asks what the crawl itself
+//! wants to know.
 
 mod errands;
 mod links;
