@@ -221,6 +221,8 @@ limits! {
     sitemap_urls_max = 50_000, ceiling 1_000_000, "the rest is left out, with a note", "sitemap.truncated";
     #[doc = "Bytes of a sitemap after decoding."]
     sitemap_bytes_max = 50 * MIB, ceiling GIB, "the rest is left out, with a note", "sitemap.truncated";
+    #[doc = "Folders that one URL is in and that are asked for besides, with `--path-ascending`; the nearest ones."]
+    ascents_max = 32, ceiling 4_096, "higher folders are left out", "ascent.cut";
     #[doc = "Sitemap indexes inside sitemap indexes."]
     sitemap_nesting_max = 2, ceiling 16, "the link is rejected", "reject.sitemap_nesting";
     #[doc = "Time for reading one PDF, in a process of its own."]
