@@ -16,7 +16,7 @@ mod testdata;
 mod trial;
 mod web;
 
-use trial::{Method, Panel, SHARES, TOPICS, UNIVERSES};
+use trial::{Method, Panel, SHARES, TOPICS, Trial, UNIVERSES};
 use web::Web;
 
 /// Sets of seeds for each universe.
@@ -30,8 +30,9 @@ fn main() {
     let mut panels = Vec::new();
     for universe in UNIVERSES {
         let seeds = trial::seed_sets(&web, universe, SEED_SETS);
-        for topic in &TOPICS {
-            panels.extend(Panel::of(&web, universe, topic, &seeds));
+        for topic in TOPICS {
+            let trial = Trial { universe, topic, seeds: &seeds };
+            panels.extend(Panel::of(&web, &trial, &Method::ALL));
         }
     }
     panels.iter().for_each(show);

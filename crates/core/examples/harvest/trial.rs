@@ -68,6 +68,14 @@ impl Method {
     }
 }
 
+/// What is tried.
+#[derive(Clone, Copy)]
+pub struct Trial<'a> {
+    pub universe: &'static str,
+    pub topic: (&'static str, &'static str, &'static str),
+    pub seeds: &'a [Vec<usize>],
+}
+
 /// One topic in one universe: what each method harvests, from several sets of seeds.
 pub struct Panel {
     pub universe: &'static str,
@@ -101,35 +109,28 @@ impl Runs {
 
 impl Panel {
     /// `None` where too little is in reach.
-    pub fn of(
-        web: &Web,
-        universe: &'static str,
-        &(class, query, word): &(&'static str, &str, &str),
-        seeds: &[Vec<usize>],
-    ) -> Option<Self> {
+    pub fn of(web: &Web, trial: &Trial<'_>, methods: &[Method]) -> Option<Self> {
+        let Trial { universe, topic: (class, query, word), seeds } = *trial;
         let mut panel = Self { universe, class, ceiling: 0.0, share: 0.0, runs: BTreeMap::new() };
-        let limits = Limits::default();
-        let topics = [Topic::query(query, &limits), Topic::query(word, &limits)];
+        let queries = [query, word].map(|text| Topic::query(text, &Limits::default()));
         for (number, seeds) in seeds.iter().enumerate() {
             let within = |sheet: &Sheet| is_within(sheet, universe);
             let reached = web.reach(seeds, &within);
             let is_relevant = |page: &usize| reached[*page] && web.pages[*page].class == class;
-            let relevant = (0..web.pages.len()).filter(is_relevant).count() as f64;
-            let size = reached.iter().filter(|is_reached| **is_reached).count() as f64;
-            if (relevant as usize) < RELEVANT_MIN {
+            let relevant = (0..web.pages.len()).filter(is_relevant).count();
+            if relevant < RELEVANT_MIN {
                 return None;
             }
-            panel.ceiling += (relevant / (size * 0.2)).min(1.0);
-            panel.share += relevant / size;
-            let like = examples(web, universe, class, &reached, number as u64);
+            let size = reached.iter().filter(|is_reached| **is_reached).count();
+            panel.share += relevant as f64 / size as f64 / trial.seeds.len() as f64;
+            let like = examples(web, trial, &reached, number as u64);
             let start = Start { web, seeds, within: &within };
-            for method in Method::ALL {
-                let order = fetch(&start, method, &topics, &like, number as u64);
+            for &method in methods {
+                let order = fetch(&start, method, &queries, &like, number as u64);
                 panel.runs.entry(method).or_default().0.push(curve(web, &order, class));
             }
         }
-        panel.ceiling /= seeds.len() as f64;
-        panel.share /= seeds.len() as f64;
+        panel.ceiling = (panel.share / 0.2).min(1.0);
         Some(panel)
     }
 
@@ -184,7 +185,8 @@ fn is_within(sheet: &Sheet, universe: &str) -> bool {
 }
 
 /// Pages of the class that the crawl cannot reach, of other universities than the one it is in.
-fn examples(web: &Web, universe: &str, class: &str, reached: &[bool], seed: u64) -> Topic {
+fn examples(web: &Web, trial: &Trial<'_>, reached: &[bool], seed: u64) -> Topic {
+    let Trial { universe, topic: (class, ..), .. } = *trial;
     let is_other = |sheet: &Sheet| universe == "all" || sheet.university != universe;
     let pool: Vec<usize> = (0..web.pages.len())
         .filter(|&page| !reached[page] && web.pages[page].class == class)
