@@ -247,6 +247,24 @@ fn what_links_say_of_a_page_finds_it_and_ranks_it() {
 }
 
 #[test]
+fn pages_that_lack_a_part_of_the_query_are_explained_like_others() {
+    let desk = Desk::of(&[
+        page("/one", "One", "A slipstream, and much later in the same text, a wing."),
+        page("/two", "Two", "A wing slipstream, which is another thing."),
+    ]);
+    for query in ["wing slipstream", "wing -another", "win*", "wing \"wing slipstream\""] {
+        let request =
+            Request { query: query.into(), limit: 9, explain: true, ..Request::default() };
+        let found = desk.index().search(&request, &|_| None).unwrap();
+        for hit in &found.hits {
+            let told = hit.explanation.clone().unwrap();
+            let sum: f32 = told.words.iter().map(|worth| worth.score).sum();
+            assert!((sum - told.text).abs() < 1e-3, "{query}: {told:?}");
+        }
+    }
+}
+
+#[test]
 fn importance_from_outside_decides_between_equals() {
     let desk = Desk::of(&[page("/a", "Egg", "An egg."), page("/b", "Egg", "One egg.")]);
     for best in ["/a", "/b"] {
