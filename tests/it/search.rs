@@ -59,7 +59,7 @@ fn everything(dir: &Path) -> Found {
     let limits = Limits { search_ranked_max: 1_000_000, ..Limits::default() };
     let index = SearchIndex::open(dir, &limits).expect("an index");
     assert_eq!(index.why_incomplete(), None);
-    let request = Request { limit: 1_000_000, ..Request::default() };
+    let request = Request { limit: 1_000_000, similar: true, ..Request::default() };
     index.search(&request, &|_| None).expect("an answer")
 }
 

@@ -59,6 +59,8 @@ pub struct Request {
     pub limit: usize,
     /// Hits that were shown already.
     pub offset: usize,
+    /// Whether near-duplicates are to be hits of their own.
+    pub similar: bool,
     /// Whether hits are to have snippets, which take most of the time.
     pub snippets: bool,
     /// Whether scores are to be explained.
@@ -171,7 +173,7 @@ impl Search<'_> {
         let most = usize::try_from(index.limits.search_ranked_max).unwrap_or(usize::MAX);
         let best = TopDocs::with_limit(most).order_by_score();
         let (best, count) = self.searcher.search(&meaning.query, &(best, Count))?;
-        let found = best.into_iter().map(|(score, doc)| self.candidate(score, doc));
+        let found = best.into_iter().map(|(score, doc)| self.candidate(score, doc, request));
         let found: Vec<Candidate> = found.collect::<tantivy::Result<_>>()?;
         let ranked = rank(found);
         let shown = ranked.shown.iter().skip(request.offset).take(request.limit);
@@ -185,13 +187,18 @@ impl Search<'_> {
         })
     }
 
-    fn candidate(&self, text: f32, doc: DocAddress) -> tantivy::Result<Candidate> {
+    fn candidate(
+        &self,
+        text: f32,
+        doc: DocAddress,
+        request: &Request,
+    ) -> tantivy::Result<Candidate> {
         let numbers = self.searcher.segment_reader(doc.segment_ord).fast_fields();
         let url_key = numbers.u64("url_key")?.first(doc.doc_id).unwrap_or_default();
         Ok(Candidate {
             doc,
             url_key,
-            near: numbers.u64("near")?.first(doc.doc_id),
+            near: numbers.u64("near")?.first(doc.doc_id).filter(|_| !request.similar),
             text,
             links: self.links_of(url_key)?,
             similar: 0,

@@ -290,6 +290,8 @@ fn copies_are_named_with_their_original_and_near_duplicates_stand_behind_it() {
     let mut unchanged = page("/original", "Egg", "How to cook an egg.");
     unchanged.same_as = copy.same_as.clone();
     let desk = Desk::of(&[original, copy, near, unchanged]);
+    let request = Request { query: "egg".into(), limit: 9, similar: true, ..Request::default() };
+    assert_eq!(desk.index().search(&request, &|_| None).unwrap().total, 2);
     let found = desk.search("egg");
     assert_eq!((found.total, found.hits.len()), (1, 1));
     assert_eq!(

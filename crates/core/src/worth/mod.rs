@@ -39,6 +39,8 @@ use crate::Limits;
 pub const NEW_LETTERS_MIN: u32 = 64;
 /// Pages with something new that prove a shape.
 const PROVEN_PAGES: u32 = 3;
+/// Pages with something new after which next to nobody doubts that there is more.
+const SURE_PAGES: u32 = 20;
 /// Fruitless pages beyond which that proof does not count any more, and for a shape that was never proven,
 /// beyond which its links are no promise.
 const DOUBT_PAGES: u32 = 10;
@@ -46,6 +48,8 @@ const DOUBT_PAGES: u32 = 10;
 const SHARE_SLOW: u32 = 3;
 /// How many times more fruitless pages cut a shape off, if most of them do not lead on.
 const TIMES_FINITE: u32 = 10;
+/// New URLs of a page that count for that: a table of contents leads to many, and is one page.
+const LEADING_MAX: usize = 4;
 /// URLs of a shape that wait before one of them is tried; twice as many after each try in vain.
 const HELD_BEFORE_TRY: u32 = 32;
 /// New links of a page that are looked at for what they promise.
@@ -77,7 +81,7 @@ pub struct Tally {
     pub since: u32,
     /// The same, but a page with something new halves it: what cuts a shape off.
     barren: u32,
-    /// Those of them that led to URLs which were not known, counted in the same way.
+    /// URLs which were not known that those led to, counted in the same way.
     leading: u32,
     /// Pages in a row without new text, whatever they lead to.
     dry: u32,
@@ -92,6 +96,10 @@ impl Tally {
         self.fruitful >= PROVEN_PAGES && self.barren < DOUBT_PAGES
     }
 
+    fn is_sure(&self) -> bool {
+        self.is_proven() && self.fruitful >= SURE_PAGES && self.fruitful >= self.pages / 2
+    }
+
     /// Counts a page. Whether URLs that wait may have to be looked at again.
     fn count(&mut self, brought: Brought) -> bool {
         self.pages = self.pages.saturating_add(1);
@@ -104,7 +112,7 @@ impl Tally {
         }
         self.since = self.since.saturating_add(1);
         self.barren = self.barren.saturating_add(1);
-        self.leading = self.leading.saturating_add(u32::from(brought.urls));
+        self.leading = self.leading.saturating_add(brought.urls);
         self.tries += u8::from(self.held > 0 && self.tries < 24);
         false
     }
@@ -123,7 +131,7 @@ impl Tally {
         }
     }
 
-    /// Whether its fruitless pages lead on to ever more.
+    /// Whether its fruitless pages lead on to ever more: about one new URL for each of them, by and large.
     fn is_endless(&self) -> bool {
         self.leading.saturating_mul(2) >= self.barren
     }
@@ -136,8 +144,8 @@ struct Brought {
     text: bool,
     /// Something that was worth the fetch.
     fruit: bool,
-    /// URLs that were not known.
-    urls: bool,
+    /// URLs that were not known, at most [`LEADING_MAX`].
+    urls: u32,
 }
 
 /// What is to become of a URL of some shape.
@@ -208,13 +216,13 @@ impl HostWorth {
         limits: &Limits,
     ) -> Noted {
         let shapes = Shapes::of(path);
-        let mut leads_to = leads_to.peekable();
-        let urls = leads_to.peek().is_some();
-        if *harvest == Harvest::Redirect && urls {
+        let leads_to: Vec<&str> = leads_to.take(LINKS_LOOKED_AT).collect();
+        if *harvest == Harvest::Redirect && !leads_to.is_empty() {
             return Noted::default();
         }
+        let urls = leads_to.len().min(LEADING_MAX) as u32;
         let text = self.has_new(harvest, limits);
-        let fruit = text || self.is_promise(&shapes, leads_to);
+        let fruit = text || self.is_promise(&shapes, &leads_to);
         let brought = Brought { text, fruit, urls };
         let mut noted = Noted { fruitful: fruit, healed: false };
         self.pages = self.pages.saturating_add(1);
@@ -248,6 +256,13 @@ impl HostWorth {
             Some((verdict, at)) => (verdict, Some(self.finding(at, verdict))),
             None => (Verdict::Good, None),
         }
+    }
+
+    /// Whether most pages of a URL's finest shape brought something new, and many did: so will this one.
+    pub fn is_sure(&self, path: &str) -> bool {
+        let shapes = Shapes::of(path);
+        let finest = shapes.iter().next().and_then(|(key, _)| self.find(key));
+        finest.map(|i| &self.patterns[i].tally).is_some_and(Tally::is_sure)
     }
 
     /// Notes that a URL waits, by the same rules as [`HostWorth::judge`].
@@ -325,8 +340,8 @@ impl HostWorth {
 
     /// Whether a page leads to another kind of pages, which have shown, or may yet show, text of their own.
     /// Its own kind is no promise: that is what mazes are made of.
-    fn is_promise<'a>(&self, own: &Shapes, leads_to: impl Iterator<Item = &'a str>) -> bool {
-        let mut others = leads_to.take(LINKS_LOOKED_AT).map(Shapes::of);
+    fn is_promise(&self, own: &Shapes, leads_to: &[&str]) -> bool {
+        let mut others = leads_to.iter().map(|path| Shapes::of(path));
         others.any(|other| other.finest() != own.finest() && self.promises(own, &other))
     }
 

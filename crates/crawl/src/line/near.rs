@@ -4,7 +4,10 @@
 //! original leads to. Care is taken not to lose pages: a page with few words is not compared; one that
 //! its near-copy names as the canonical one is the original, whoever came first; and links are followed
 //! all the same where a site begins, and if many of them are new, also when read as the original would
-//! have them: lists in pages may differ in nothing but their links.
+//! have them: lists in pages may differ in nothing but their links. If few are new, those are followed that lead to a
+//! kind of pages which has something new as a rule: each class of a reference may have one more page of its own.
+
+use std::collections::HashSet;
 
 use larm_core::near::{Simhash, Translation};
 use larm_core::parse::{Kind, Page, pieces};
@@ -21,7 +24,7 @@ use crate::frontier::{CANONICAL, Candidate, Lease, Likeness, NEAR_DUPLICATE, Pag
 use crate::plan::Duplicates;
 
 /// Links that are looked at to see whether they are new.
-const SAMPLE_MAX: usize = 64;
+const SAMPLE_MAX: usize = 512;
 /// New links from which on a near-duplicate is followed, if they are also one in `NEW_SHARE`.
 const NEW_MIN: usize = 3;
 /// See `NEW_MIN`.
@@ -41,6 +44,8 @@ struct Original {
 struct News {
     new: usize,
     all: usize,
+    /// New ones that lead to what is sure to bring something.
+    sure: HashSet<Box<str>>,
 }
 
 impl News {
@@ -84,7 +89,7 @@ impl Line {
         let near = known.and_then(|fact| fact.value.strip_prefix("of ")?.split(", ").next());
         let same = read.digest.same_as.as_ref().map(|same| same.url.as_str());
         if let Some(url) = near.filter(|_| known.is_some_and(|fact| fact.value.ends_with(LEFT))) {
-            links.leave(&reason(url), leads_on);
+            links.leave(&reason(url), |via, _| leads_on(via));
         }
         read.likeness = Some(Likeness { simhash, of: near.or(same).map(Into::into) });
     }
@@ -179,8 +184,12 @@ impl Line {
                 news.new, news.all
             ));
         }
-        links.leave(&reason(url), leads_on);
-        Ok(format!("{said}; {LEFT}"))
+        let is_left = |via, to: &str| leads_on(via) && !news.sure.contains(to);
+        links.leave(&reason(url), is_left);
+        Ok(match news.sure.len() {
+            0 => format!("{said}; {LEFT}"),
+            sure => format!("{said}; {LEFT} but for {sure} to a kind of pages that brings much"),
+        })
     }
 
     /// How many links are new, as they are and as the original would have them. Of many, some are looked
@@ -192,7 +201,7 @@ impl Line {
         let step = hops.len().div_ceil(SAMPLE_MAX).max(1);
         let translation = Translation::between(lease.url().as_str(), original);
         let frontier = self.frontier();
-        let mut new = 0;
+        let (mut new, mut sure) = (0, HashSet::new());
         for candidate in hops.iter().step_by(step) {
             let url = &candidate.url;
             let other = translation.as_ref().and_then(|turn| turn.of(url.as_str()));
@@ -200,8 +209,11 @@ impl Line {
             let is_known = frontier.knows(url)?
                 || other.is_some_and(|url| frontier.knows(&url).unwrap_or(false));
             new += usize::from(!is_known);
+            if !is_known && frontier.is_sure(url) {
+                sure.insert(url.as_str().into());
+            }
         }
-        Ok(News { new: (new * step).min(hops.len()), all })
+        Ok(News { new: (new * step).min(hops.len()), all, sure })
     }
 }
 

@@ -319,6 +319,12 @@ impl Frontier for DiskFrontier {
         self.find(url)
     }
 
+    fn is_sure(&self, url: &CrawlUrl) -> bool {
+        let host = self.state.hosts.get(&crate::frontier::host_key(url.host()));
+        let worth = host.and_then(|host| host.worth.as_ref());
+        worth.is_some_and(|worth| worth.is_sure(url.path_and_query()))
+    }
+
     fn totals(&self) -> &Totals {
         &self.state.totals
     }
