@@ -146,6 +146,22 @@ fn without_an_index_search_says_why() {
 }
 
 #[test]
+fn an_index_that_was_left_behind_says_what_it_lacks_until_it_is_made_anew() {
+    let world = World::new(WebPlan { hosts: 1, pages_per_host: 9, ..WebPlan::default() });
+    let larm = Larm::new(&world, "0");
+    let dir = world.dir().display().to_string();
+    let lacks = || said(&larm.ask(&["search", &dir, "word"])).contains("lacks pages");
+    larm.run_with(&["--max-pages=3"], &world.dir());
+    assert!(!lacks());
+    larm.run_with(&["--max-pages=6", "--no-index"], &world.dir());
+    assert!(lacks());
+    larm.run_with(&["--max-pages=99", "--no-index=false"], &world.dir());
+    assert!(lacks(), "there is a hole in it");
+    assert!(larm.ask(&["rebuild", &dir]).status.success());
+    assert!(!lacks());
+}
+
+#[test]
 fn pages_are_found_while_the_crawl_runs() {
     let world = World::new(WebPlan { hosts: 4, pages_per_host: 40, ..WebPlan::default() });
     let mut plan = world.plan();

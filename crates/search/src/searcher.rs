@@ -123,7 +123,7 @@ impl SearchIndex {
             return Err(SearchError::NoIndex);
         }
         let unreadable = |error: tantivy::TantivyError| SearchError::Unreadable(error.to_string());
-        let index = schema::open(&layout.index()).map_err(unreadable)?;
+        let index = schema::open_to_read(&layout.index()).map_err(unreadable)?;
         let (schema, fields) = schema::schema();
         if index.schema() != schema {
             return Err(SearchError::Unreadable("it is of another version of larm".to_owned()));

@@ -13,7 +13,7 @@ mod in_place;
 mod index;
 pub mod stage;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,6 +45,8 @@ pub use capture::{Damage, is_archive, list};
 
 /// Fingerprints noted between two checkpoints.
 const FORESEEN_BATCH: usize = 250_000;
+/// URLs of answers that are remembered as under way; then all of them are waited for.
+const FLIGHT_URLS_MAX: usize = 10_000;
 /// Answers that are read at a time, per thread.
 const READ_AHEAD: usize = 4;
 
@@ -84,6 +86,10 @@ impl Rebuilt {
     }
 
     fn look_back(&mut self, captures: Captures) {
+        let passed_over = captures.passed_over();
+        if passed_over > 0 {
+            *self.skipped.entry("longer than may be read".to_owned()).or_default() += passed_over;
+        }
         for (kind, count) in captures.others {
             *self.others.entry(kind).or_default() += count;
         }
@@ -294,6 +300,7 @@ impl Work<'_> {
             bytes: 0,
             places: threads * READ_AHEAD,
             bytes_max: limits.bodies_bytes_max,
+            urls: HashSet::new(),
         };
         for file in &self.archive.files.clone() {
             let mut captures = Captures::open(file, &self.archive.crawl_id, limits)?;
@@ -326,6 +333,14 @@ impl Work<'_> {
             self.report.skip("a question of the crawl itself, such as robots.txt");
             return Ok(());
         }
+        if !flight.urls.insert(url.fingerprint()) || flight.urls.len() > FLIGHT_URLS_MAX {
+            self.settle(flight).await?;
+            flight.urls.insert(url.fingerprint());
+        }
+        if self.is_older(&capture, &url)? {
+            self.report.skip("an older version of what is there");
+            return Ok(());
+        }
         let candidate = candidate(&capture, url, via);
         let place = capture.place.clone();
         let original = self.original(&capture, limits, flight).await?;
@@ -340,12 +355,24 @@ impl Work<'_> {
         flight.start(bytes, async move { pipeline::restore(&line, lease, archived).await }).await
     }
 
-    /// Waits until the writer has settled all that was sent to it.
-    async fn settled(&self) {
+    /// Whether a later answer of the same URL was read before. A state that is kept knows which one counts.
+    fn is_older(&self, capture: &Capture, url: &CrawlUrl) -> Result<bool> {
+        if !self.report.state_rebuilt {
+            return Ok(false);
+        }
+        let row = self.line.frontier.look().page(url)?;
+        Ok(row.is_some_and(|row| row.at > capture.at()))
+    }
+
+    /// Waits until all that is under way has gone through the line, and the writer has settled it.
+    async fn settle(&self, flight: &mut Flight) -> Result<()> {
+        flight.land_all().await?;
+        flight.urls.clear();
         let now = self.line.clock.now();
         while self.line.frontier.look().status(now, 0).leased > 0 {
             self.line.wake.notified().await;
         }
+        Ok(())
     }
 
     /// The payload of what a revisit stands for.
@@ -363,8 +390,7 @@ impl Work<'_> {
         let Some(original) = original else { return Ok(None) };
         let mut row = self.line.frontier.look().page(&original)?;
         if row.is_none() {
-            flight.land_all().await?;
-            self.settled().await;
+            self.settle(flight).await?;
             row = self.line.frontier.look().page(&original)?;
         }
         let Some(place) = row.and_then(|row| row.warc) else {
@@ -383,6 +409,8 @@ struct Flight {
     bytes: u64,
     places: usize,
     bytes_max: u64,
+    /// What may not be settled yet: of two answers of one URL, the first has to be when the second starts.
+    urls: HashSet<url::Fingerprint>,
 }
 
 impl Flight {
