@@ -154,10 +154,7 @@ fn lists_that_differ_in_their_links_only_are_followed() {
         }
         answers
     });
-    let mut plan = hand.plan("h.test/", &["h.test"]);
-    // Nothing stands behind the items, and so they would be left for later.
-    plan.budgets.cut_at = None;
-    let (summary, _) = crawl_and_ask(plan);
+    let (summary, _) = crawl_and_ask(hand.plan("h.test/", &["h.test"]));
     let items = asked_of(&hand, "h.test").iter().filter(|path| path.starts_with("/item/")).count();
     assert_eq!(items, 40, "{summary:?}");
     assert_eq!(summary.near_duplicates, 3, "they are marked all the same");

@@ -225,12 +225,7 @@ fn a_crawl_killed_while_indexing_finds_every_page_once() {
     let world = World::new(web);
     let larm = Larm::new(&world, "0");
     // The index commits all the time, and so is killed in the midst of it.
-    let hasty = [
-        "--limit=index_commit_ms_max=20",
-        "--limit=index_journal_bytes_max=20000",
-        // Pages that say nearly the same would be shown as one.
-        "--duplicates=off",
-    ];
+    let hasty = ["--limit=index_commit_ms_max=20", "--limit=index_journal_bytes_max=20000"];
     for n in 0..12 {
         let after = Duration::from_millis(150 + 61 * n % 400);
         if let Err(said) = larm.start_with(&hasty, &world.dir()).kill(after) {

@@ -33,6 +33,9 @@ pub type Importance<'a> = dyn Fn(Fingerprint) -> Option<f32> + 'a;
 const COPIES_MAX: usize = 100;
 /// Links with different texts that an average page has, about: what counts of links are held against.
 const USUAL_LINKS: f32 = 4.0;
+/// How much more of the query the frame of a page has to say than its main part, to be shown in its place: tables of
+/// contents have all words close together, and tell nothing.
+const REST_TIMES: f32 = 2.5;
 
 /// Why a crawl cannot be searched.
 #[derive(Debug, thiserror::Error)]
@@ -241,7 +244,7 @@ impl Search<'_> {
         })
     }
 
-    /// From the main part if it says as much as the rest; else what the page says of itself.
+    /// From the main part, unless the rest says far more; else what the page says of itself.
     fn snippet(&self, document: &TantivyDocument, meaning: &Meaning) -> Snippet {
         let (fields, limits) = (&self.index.fields, &self.index.limits);
         let text_of = |field| -> (Lang, &str) {
@@ -253,7 +256,7 @@ impl Search<'_> {
         };
         let (main, rest) = (best_in(fields.text), best_in(fields.rest));
         let best = match (main, rest) {
-            (Some(main), Some(rest)) if rest.1 > main.1 => Some(rest),
+            (Some(main), Some(rest)) if rest.1 > main.1 * REST_TIMES => Some(rest),
             (main, rest) => main.or(rest),
         };
         let told = document.get_first(fields.description).and_then(|value| value.as_str());

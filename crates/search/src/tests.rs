@@ -265,6 +265,17 @@ fn pages_that_lack_a_part_of_the_query_are_explained_like_others() {
 }
 
 #[test]
+fn what_is_shown_of_a_page_is_its_main_part_if_that_says_anything_of_the_kind() {
+    let text = "Sorting, keys, lists\nA list is sorted in place, which takes no memory.";
+    let desk = Desk::of(&[with_facts(page("/sort", "Sort", text), |facts| {
+        facts.marks.main.push(21..text.len() as u32);
+    })]);
+    let shown = |query: &str| desk.search(query).hits[0].snippet.text.clone();
+    assert_eq!(shown("sorting lists"), "A list is sorted in place, which takes no memory.");
+    assert_eq!(shown("keys"), "Sorting, keys, lists");
+}
+
+#[test]
 fn importance_from_outside_decides_between_equals() {
     let desk = Desk::of(&[page("/a", "Egg", "An egg."), page("/b", "Egg", "One egg.")]);
     for best in ["/a", "/b"] {

@@ -10,7 +10,7 @@
 use std::collections::HashSet;
 
 use larm_core::near::{Simhash, Translation};
-use larm_core::parse::{Kind, Page, pieces};
+use larm_core::parse::{Kind, Page};
 use larm_core::partition::{PARTITIONS, partition};
 use larm_core::scope::Reason;
 use larm_core::url::{self, CrawlUrl};
@@ -101,13 +101,9 @@ impl Line {
         page.filter(|_| self.duplicates != Duplicates::Off)
     }
 
-    /// The words of a page's main part, or of all of it where none was found.
+    /// The words of a page's main part, or of all of it where that is not most of it.
     fn simhash(&self, page: &Page) -> Option<Simhash> {
-        let words_min = self.limits.near_words_min;
-        match page.marks.main.is_empty() {
-            true => Simhash::of([page.text.as_str()], words_min),
-            false => Simhash::of(pieces(&page.text, &page.marks.main), words_min),
-        }
+        Simhash::of(page.substance(), self.limits.near_words_min)
     }
 
     /// The other URL of the same site that a page names as its canonical one.

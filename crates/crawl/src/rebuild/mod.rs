@@ -9,11 +9,12 @@
 //! links are known again, and what never came to the archive is not.
 
 mod capture;
+mod flight;
 mod in_place;
 mod index;
 pub mod stage;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,9 +22,9 @@ use larm_core::url::{self, CrawlUrl, UrlRules};
 use larm_core::via::Via;
 use larm_core::{Fact, Limits, Protocol, Truncated};
 use serde::Serialize;
-use tokio::task::JoinSet;
 
 use self::capture::{Capture, Captures};
+use self::flight::Flight;
 use self::in_place::InPlace;
 use self::index::IndexBuilder;
 use crate::clock::Clock;
@@ -45,10 +46,6 @@ pub use capture::{Damage, is_archive, list};
 
 /// Fingerprints noted between two checkpoints.
 const FORESEEN_BATCH: usize = 250_000;
-/// URLs of answers that are remembered as under way; then all of them are waited for.
-const FLIGHT_URLS_MAX: usize = 10_000;
-/// Answers that are read at a time, per thread.
-const READ_AHEAD: usize = 4;
 
 /// A crawl directory to be made anew from its archive.
 pub struct Rebuild {
@@ -294,14 +291,7 @@ impl Work<'_> {
 
     /// Second reading: every answer through the end of the line.
     async fn read_all(&mut self, rules: &UrlRules, limits: &Limits) -> Result<()> {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut flight = Flight {
-            tasks: JoinSet::new(),
-            bytes: 0,
-            places: threads * READ_AHEAD,
-            bytes_max: limits.bodies_bytes_max,
-            urls: HashSet::new(),
-        };
+        let mut flight = Flight::new(limits);
         for file in &self.archive.files.clone() {
             let mut captures = Captures::open(file, &self.archive.crawl_id, limits)?;
             for capture in captures.by_ref() {
@@ -333,14 +323,14 @@ impl Work<'_> {
             self.report.skip("a question of the crawl itself, such as robots.txt");
             return Ok(());
         }
-        if !flight.urls.insert(url.fingerprint()) || flight.urls.len() > FLIGHT_URLS_MAX {
+        if !flight.takes(url.fingerprint()) {
             self.settle(flight).await?;
-            flight.urls.insert(url.fingerprint());
         }
         if self.is_older(&capture, &url)? {
             self.report.skip("an older version of what is there");
             return Ok(());
         }
+        let fingerprint = url.fingerprint();
         let candidate = candidate(&capture, url, via);
         let place = capture.place.clone();
         let original = self.original(&capture, limits, flight).await?;
@@ -352,7 +342,13 @@ impl Work<'_> {
         let (line, bytes) = (self.line.clone(), fetched.raw.len() as u64);
         self.report.restored += 1;
         let archived = Archived { fetched, place };
-        flight.start(bytes, async move { pipeline::restore(&line, lease, archived).await }).await
+        flight
+            .start(
+                fingerprint,
+                bytes,
+                async move { pipeline::restore(&line, lease, archived).await },
+            )
+            .await
     }
 
     /// Whether a later answer of the same URL was read before. A state that is kept knows which one counts.
@@ -367,7 +363,7 @@ impl Work<'_> {
     /// Waits until all that is under way has gone through the line, and the writer has settled it.
     async fn settle(&self, flight: &mut Flight) -> Result<()> {
         flight.land_all().await?;
-        flight.urls.clear();
+        flight.forget();
         let now = self.line.clock.now();
         while self.line.frontier.look().status(now, 0).leased > 0 {
             self.line.wake.notified().await;
@@ -400,50 +396,6 @@ impl Work<'_> {
         let path = self.archive.dir.join("warc").join(&*place.name);
         let record = WarcReader::open(path, limits)?.record_at(place.offset)?;
         Ok(Some(record.payload().to_vec()))
-    }
-}
-
-/// Answers on their way through the line: so many, and so many bytes.
-struct Flight {
-    tasks: JoinSet<Result<u64>>,
-    bytes: u64,
-    places: usize,
-    bytes_max: u64,
-    /// What may not be settled yet: of two answers of one URL, the first has to be when the second starts.
-    urls: HashSet<url::Fingerprint>,
-}
-
-impl Flight {
-    async fn start(
-        &mut self,
-        bytes: u64,
-        task: impl Future<Output = Result<()>> + Send + 'static,
-    ) -> Result<()> {
-        let is_full = |flight: &Self| {
-            flight.tasks.len() >= flight.places || flight.bytes + bytes > flight.bytes_max
-        };
-        while is_full(self) && !self.tasks.is_empty() {
-            self.land().await?;
-        }
-        self.bytes += bytes;
-        self.tasks.spawn(async move { task.await.map(|()| bytes) });
-        Ok(())
-    }
-
-    async fn land(&mut self) -> Result<()> {
-        let panicked =
-            |error| Error::Stopped(format!("larm has a bug: reading panicked ({error})"));
-        if let Some(landed) = self.tasks.join_next().await {
-            self.bytes -= landed.map_err(panicked)??;
-        }
-        Ok(())
-    }
-
-    async fn land_all(&mut self) -> Result<()> {
-        while !self.tasks.is_empty() {
-            self.land().await?;
-        }
-        Ok(())
     }
 }
 

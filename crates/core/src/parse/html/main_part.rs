@@ -214,8 +214,9 @@ impl<'o> Judge<'o> {
 
     /// The block that holds the main part.
     fn top(&self, field: &Range<usize>) -> Option<usize> {
+        let framed = self.framed();
         let candidates = field.clone().filter(|&at| !self.aside[at] && self.heard[at] > 0.0);
-        let candidates = candidates.filter(|&at| !self.is_named_frame(at));
+        let candidates = candidates.filter(|&at| !framed[at]);
         let candidates = candidates.map(|at| (at, self.worth(at)));
         let (top, _) = candidates.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         let top = self.widen(self.lift(top)).max(field.start);
@@ -224,11 +225,24 @@ impl<'o> Judge<'o> {
         Some(if is_one_of_many { field.start } else { top })
     }
 
-    /// Whether it calls itself frame, and yet has too much of the prose to be set aside.
-    fn is_named_frame(&self, at: usize) -> bool {
+    /// Which blocks are in one that calls itself frame, and yet has too much of the prose to be set aside; but
+    /// for articles in it.
+    fn framed(&self) -> Vec<bool> {
+        let mut framed = vec![false; self.blocks.len()];
+        for at in 1..self.blocks.len() {
+            let is_within = framed[self.blocks[at].parent as usize];
+            framed[at] = !self.is_article(at) && (is_within || self.claims_frame(at));
+        }
+        framed
+    }
+
+    fn claims_frame(&self, at: usize) -> bool {
         let (block, sum) = (&self.blocks[at], &self.sums[at]);
         let is_named = block.hints.has(Hints::FRAME) && !block.hints.has(Hints::MAIN);
-        is_named && !is_sentence(block.tag) && sum.bytes < self.sums[0].bytes / 2
+        // What holds nearly all of a page is named after one of its parts.
+        let is_part = sum.bytes < self.sums[0].bytes / 5 * 4;
+        let is_named = is_named && is_part && !is_sentence(block.tag);
+        is_named || is_frame_tag(block.tag) || block.hints.has(Hints::ROLE)
     }
 
     /// Whether so much was found that the rest is no loss. Of a list of links, a notice below it may be

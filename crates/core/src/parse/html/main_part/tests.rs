@@ -85,6 +85,15 @@ fn a_notice_is_not_the_main_part_of_a_list() {
 }
 
 #[test]
+fn a_notice_that_is_longer_than_the_page_is_not_all_of_it() {
+    let code = "<pre>template &lt;class T&gt; void CODE(T const&amp; a, T&amp; b);</pre>";
+    let page = |name| format!("<div>{code}</div><div class={name}><p>{LONG}<p>{LONG}</div>");
+    check(&page("copyright-footer"), &["CODE"], &[]);
+    let small = format!("<main><p>No USAGE of it.</main><footer><p>{LONG}<p>{LONG}</footer>");
+    check(&small, &["USAGE"], &[]);
+}
+
+#[test]
 fn a_main_element_that_waits_for_its_text_says_nothing() {
     let empty = format!("<main>Loading</main><div><p>{LONG}START<p>{LONG}<p>{LONG}</div>");
     check(&empty, &["START"], &["Loading"]);
