@@ -463,7 +463,7 @@ impl Frontier for MemoryFrontier {
 
     fn is_sure(&self, url: &CrawlUrl) -> bool {
         let host = self.hosts.get(url.host());
-        host.is_some_and(|host| host.worth.is_sure(url.path_and_query()))
+        host.is_some_and(|host| host.purse.is_rich() || host.worth.is_sure(url.path_and_query()))
     }
 
     fn totals(&self) -> &Totals {

@@ -289,7 +289,8 @@ pub trait Frontier: Send {
     /// What is thought of URLs like this one, if they are not simply good.
     fn finding(&self, url: &CrawlUrl) -> Option<Finding>;
 
-    /// Whether pages like this one are known to bring something new; not known of a host that nobody is at.
+    /// Whether this URL is known to be worth a fetch, by pages like it or by its host as a whole. Nothing is known of
+    /// a host that nobody is at.
     fn is_sure(&self, url: &CrawlUrl) -> bool;
 
     /// Counts of the whole crawl.

@@ -5,7 +5,8 @@
 //! its near-copy names as the canonical one is the original, whoever came first; and links are followed
 //! all the same where a site begins, and if many of them are new, also when read as the original would
 //! have them: lists in pages may differ in nothing but their links. If few are new, those are followed that lead to a
-//! kind of pages which has something new as a rule: each class of a reference may have one more page of its own.
+//! kind of pages, or to a host, which has something new as a rule: each class of a reference may have one more page
+//! of its own.
 
 use std::collections::HashSet;
 
@@ -184,7 +185,7 @@ impl Line {
         links.leave(&reason(url), is_left);
         Ok(match news.sure.len() {
             0 => format!("{said}; {LEFT}"),
-            sure => format!("{said}; {LEFT} but for {sure} to a kind of pages that brings much"),
+            sure => format!("{said}; {LEFT} but for {sure} to what brings much as a rule"),
         })
     }
 
