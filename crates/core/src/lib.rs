@@ -25,6 +25,7 @@ pub mod level;
 pub mod limits;
 pub mod media;
 pub mod near;
+pub mod order;
 pub mod outage;
 pub mod outcome;
 pub mod parse;

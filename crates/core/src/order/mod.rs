@@ -1,0 +1,3 @@
+//! What to fetch first: scores for pages, and for links that nobody has followed yet.
+
+pub mod focus;
