@@ -35,6 +35,7 @@ mod search;
 mod secure;
 mod seeds;
 mod signals;
+mod simulate;
 mod tidy;
 mod trouble;
 mod walls;

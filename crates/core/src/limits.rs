@@ -359,6 +359,10 @@ limits! {
     order_pages_max = 1_000_000, ceiling 1_000_000_000, "a page that is worth little is forgotten for one that is found", "order.forgotten";
     #[doc = "Links kept in memory, for orders that are computed over all pages."]
     order_arcs_max = 16_000_000, ceiling 4_000_000_000, "further pages pass on their worth once, when they are fetched", "order.arcs_full";
+    #[doc = "Memory for virtual crawls."]
+    simulate_bytes_max = 4 * GIB, ceiling 1_024 * GIB, "fewer crawls run at a time; a graph too large for one is refused", "simulate.refused";
+    #[doc = "Virtual crawls, and processes, of one simulation."]
+    simulate_crawls_max = 10_000, ceiling 1_000_000, "the simulation is refused", "simulate.refused";
     #[doc = "Memory for sorting the index of one WARC file."]
     sort_bytes_max = 16 * MIB, ceiling GIB, "sorted runs go to disk and are merged", "cdx.runs";
     #[doc = "Bytes of the header of a WARC record that is read."]
