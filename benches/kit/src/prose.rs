@@ -1,7 +1,11 @@
-//! Words that read and compress like English, from a seed.
+//! Pages that read, parse and compress like real ones, from a seed.
 //!
-//! Ranks are drawn so that the n-th word is n times rarer than the first (Zipf), from common words and
-//! then from made-up ones. Some phrases come again, as they do on real pages.
+//! Ranks of words are drawn so that the n-th word is n times rarer than the first (Zipf), from common
+//! words and then from made-up ones. Some phrases come again, as they do on real pages.
+//!
+//! Most of a real page is not text. Of news, blogs and documentation of 15 to 60 KB, a fifth to a third of
+//! the bytes are text, six tenths are tags, the rest are scripts, styles and comments; 28 KB have 500 to
+//! 1,300 words and 650 to 1,250 tags. So it is here.
 
 /// The most common words; made-up ones follow.
 const COMMON: &str = "the of and to in a is that for it as was with be by on not he his but at are \
@@ -81,16 +85,23 @@ impl Prose {
         }
     }
 
-    /// About so many bytes of sections with headings, paragraphs and some markup inside of them.
+    /// About so many bytes of sections with headings, paragraphs, and what stands around them.
     pub fn sections(&self, bytes: usize, dice: &mut Dice) -> String {
-        let mut out = String::with_capacity(bytes + 1024);
+        let mut out = String::with_capacity(bytes + 4_096);
         while out.len() < bytes {
-            out.push_str("<section class=\"story__section\">\n<h2 class=\"story__heading\">");
+            let id = dice.draw();
+            out.extend([
+                "<section class=\"story__section story__section--wide js-section\" ",
+                &format!("id=\"s-{:08x}\" data-analytics=\"section:{}\">\n", id >> 32, id % 100),
+                "<h2 class=\"story__heading heading heading--2\"><span class=\"heading__text\">",
+            ]);
             self.phrase(4, dice, &mut out);
-            out.push_str("</h2>\n");
+            out.push_str("</span></h2>\n");
             for _ in 0..2 + dice.below(3) {
                 self.paragraph(dice, &mut out);
+                furniture(dice, &mut out);
             }
+            script(dice, &mut out);
             out.push_str("</section>\n");
         }
         out
@@ -98,16 +109,41 @@ impl Prose {
 
     fn paragraph(&self, dice: &mut Dice, out: &mut String) {
         let mut topic = String::new();
-        self.phrase(5, dice, &mut topic);
-        out.push_str("<p class=\"story__text\">");
-        for _ in 0..4 + dice.below(4) {
+        self.phrase(4, dice, &mut topic);
+        out.push_str("<div class=\"story__row\"><p class=\"story__text text text--body\">");
+        for _ in 0..2 + dice.below(3) {
             self.phrase(3 + dice.below(8), dice, out);
             match dice.below(3) {
-                0 => out.extend([" <em>", &topic, "</em>. "]),
-                1 => out.extend([" ", &topic, ", "]),
+                0 => out.extend([" <em class=\"text__emphasis\">", &topic, "</em>. "]),
+                1 => out.extend([" <span class=\"text__term\">", &topic, "</span>, "]),
                 _ => out.push_str(". "),
             }
         }
-        out.push_str("</p>\n");
+        out.push_str("</p></div>\n");
     }
+}
+
+/// Markup without a word in it.
+fn furniture(dice: &mut Dice, out: &mut String) {
+    for _ in 0..1 + dice.below(3) {
+        let (media, version) = (dice.draw() >> 24, dice.draw() >> 44);
+        out.extend([
+            "<div class=\"media media--inline js-lazy\" aria-hidden=\"true\" ",
+            &format!("data-media=\"m{media:010x}\" data-version=\"{version}\">"),
+            "<div class=\"media__frame\"><span class=\"icon icon--expand\"></span>",
+            "<i class=\"media__shade\"></i></div></div>\n",
+        ]);
+    }
+}
+
+fn script(dice: &mut Dice, out: &mut String) {
+    let [id, token, time] = [dice.draw(), dice.draw(), dice.draw() >> 30];
+    out.push_str(&format!(
+        "<!-- end of section --><script>window.dataLayer=window.dataLayer||[];dataLayer.push(\
+         {{\"event\":\"section\",\"id\":\"{id:016x}\",\"token\":\"{token:016x}\",\"time\":{time},\
+         \"depth\":{},\"visible\":true,\"experiments\":[\"a{}\",\"b{}\"]}});</script>\n",
+        id % 9,
+        token % 1_000,
+        time % 1_000,
+    ));
 }

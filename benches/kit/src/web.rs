@@ -147,7 +147,7 @@ impl Web {
         let mut children = children.map(path);
         while targets.len() + 1 < self.spec.links {
             let target = children.next().unwrap_or_else(|| self.target(&targets, &mut dice));
-            self.item(&target, prose, &mut dice, &mut out);
+            self.item(&target, prose, &mut out);
             targets.push(target);
         }
         out.push_str("</ul>\n");
@@ -169,7 +169,7 @@ impl Web {
         }
     }
 
-    fn item(&self, target: &str, prose: &Prose, dice: &mut Dice, out: &mut String) {
+    fn item(&self, target: &str, prose: &Prose, out: &mut String) {
         let image = target.ends_with(".png");
         out.push_str("<li class=\"menu__item\">");
         out.push_str(if image {
@@ -179,8 +179,14 @@ impl Web {
         });
         out.push_str(target);
         out.push_str(if image { "\" alt=\"" } else { "\">" });
-        prose.phrase(4, dice, out);
+        self.name(target, prose, out);
         out.push_str(if image { "\"></li>\n" } else { "</a></li>\n" });
+    }
+
+    /// What links say of a target: mostly the same, as on any site.
+    fn name(&self, target: &str, prose: &Prose, out: &mut String) {
+        let number = target.bytes().fold(0, |number: u64, byte| number.wrapping_mul(31) + u64::from(byte));
+        prose.phrase(4, &mut Dice::new(self.spec.seed, u64::MAX, number), out);
     }
 
     /// The page at `/` when files are served.

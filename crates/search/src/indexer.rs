@@ -55,7 +55,7 @@ enum Order {
     GoOn,
     /// Read everything, commit, and end.
     Finish,
-    /// End at once.
+    /// End without a commit.
     Leave,
 }
 
@@ -187,7 +187,8 @@ impl Work {
         loop {
             let (durable, order) = self.wait();
             if order == Order::Leave {
-                return Ok(());
+                // Whoever opens the index next must not find files going away under it.
+                return fold.finish().map_err(|error| error.to_string());
             }
             self.read(&mut fold, durable)?;
             let is_last = order == Order::Finish && self.reader.position() >= durable;

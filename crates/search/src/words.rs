@@ -6,7 +6,7 @@
 //! neighbouring characters, so that any piece of a sentence can be found.
 //!
 //! Stemming costs more than all the rest, and most words of a page were seen before: a small table
-//! remembers what became of them.
+//! remembers what became of them, each in one line of the processor's cache.
 
 use frostem::Stemmer;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
@@ -18,7 +18,9 @@ use crate::language::Lang;
 /// Longer "words" are no words, but encoded data. Part of the format of the index, so no setting.
 const WORD_BYTES_MAX: usize = 96;
 /// Words whose term is remembered; a power of two.
-const MEMORY_WORDS: usize = 4_096;
+const MEMORY_WORDS: usize = 8_192;
+/// Bytes of a word and its term together that are remembered; nearly all words of nearly all languages.
+const REMEMBERED_BYTES: usize = 60;
 /// Between the language of a text and the text.
 const TAG_END: char = '\u{1f}';
 /// Bytes of a tag: two letters and the end.
@@ -89,22 +91,24 @@ impl<'t> Words<'t> {
     fn class_at(&self, at: usize) -> Option<(Class, usize)> {
         let byte = *self.text.as_bytes().get(at)?;
         if byte.is_ascii() {
-            let class = if byte.is_ascii_alphanumeric() { Class::Spaced } else { Class::Other };
-            return Some((class, 1));
+            return Some((ASCII[usize::from(byte)].unwrap_or(Class::Other), 1));
         }
         let character = self.text[at..].chars().next()?;
         Some((class_of(character), character.len_utf8()))
     }
 
-    /// Behind the run of characters of one class that begins at `at`.
+    /// Behind the run of characters of one class that begins at `at`. Most of most texts is ASCII.
     fn end_of_run(&self, mut at: usize, class: Class) -> usize {
-        while let Some((found, bytes)) = self.class_at(at) {
-            if found != class {
-                break;
+        let bytes = self.text.as_bytes();
+        loop {
+            while bytes.get(at).is_some_and(|byte| ASCII[usize::from(*byte)] == Some(class)) {
+                at += 1;
             }
-            at += bytes;
+            match self.class_at(at) {
+                Some((found, bytes)) if found == class => at += bytes,
+                _ => return at,
+            }
         }
-        at
     }
 
     /// The next pair of the run that `at` is in, if there is one more.
@@ -141,6 +145,18 @@ impl<'t> Iterator for Words<'t> {
         Some(Word { text: &self.text[start..end], start, class })
     }
 }
+
+/// The class of each byte that is a character by itself.
+const ASCII: [Option<Class>; 256] = {
+    let mut classes = [None; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let is_letter = (byte as u8).is_ascii_alphanumeric();
+        classes[byte] = Some(if is_letter { Class::Spaced } else { Class::Other });
+        byte += 1;
+    }
+    classes
+};
 
 fn class_of(character: char) -> Class {
     if is_unspaced(character) {
@@ -179,11 +195,37 @@ pub(crate) struct Terms {
     lower: String,
 }
 
-#[derive(Default, Clone)]
+/// A word and its term, side by side. Nothing was remembered where the word has no bytes.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
 struct Remembered {
-    lang: Option<Lang>,
-    word: String,
-    term: String,
+    lang: Lang,
+    word_bytes: u8,
+    term_bytes: u8,
+    bytes: [u8; REMEMBERED_BYTES],
+}
+
+impl Remembered {
+    const NOTHING: Self =
+        Self { lang: Lang::NONE, word_bytes: 0, term_bytes: 0, bytes: [0; REMEMBERED_BYTES] };
+
+    fn term_of(&self, word: &str, lang: Lang) -> Option<&str> {
+        let (known, rest) = self.bytes.split_at(usize::from(self.word_bytes));
+        if known != word.as_bytes() || self.lang != lang {
+            return None;
+        }
+        std::str::from_utf8(&rest[..usize::from(self.term_bytes)]).ok()
+    }
+
+    fn learn(&mut self, word: &str, lang: Lang, term: &str) {
+        if let Some(bytes) = self.bytes.get_mut(..word.len() + term.len()) {
+            let (words, terms) = bytes.split_at_mut(word.len());
+            words.copy_from_slice(word.as_bytes());
+            terms.copy_from_slice(term.as_bytes());
+            (self.word_bytes, self.term_bytes) = (word.len() as u8, term.len() as u8);
+            self.lang = lang;
+        }
+    }
 }
 
 impl Terms {
@@ -207,21 +249,16 @@ impl Terms {
         if word.text.len() > WORD_BYTES_MAX {
             return;
         }
-        let slot = xxh3_64(word.text.as_bytes()) as usize & (MEMORY_WORDS - 1);
         if self.memory.is_empty() {
-            self.memory.resize(MEMORY_WORDS, Remembered::default());
+            self.memory.resize(MEMORY_WORDS, Remembered::NOTHING);
         }
-        let known = &self.memory[slot];
-        if known.lang == Some(self.lang) && known.word == word.text {
-            term.push_str(&known.term);
+        let slot = xxh3_64(word.text.as_bytes()) as usize % MEMORY_WORDS;
+        if let Some(known) = self.memory[slot].term_of(word.text, self.lang) {
+            term.push_str(known);
             return;
         }
         self.make(word, term);
-        let known = &mut self.memory[slot];
-        known.lang = Some(self.lang);
-        known.word.clear();
-        known.word.push_str(word.text);
-        known.term.clone_from(term);
+        self.memory[slot].learn(word.text, self.lang, term);
     }
 
     fn make(&mut self, word: Word<'_>, term: &mut String) {

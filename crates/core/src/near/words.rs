@@ -40,29 +40,72 @@ const fn classes() -> [Byte; 256] {
 
 /// Calls `each` with every word of a text, in order.
 pub(super) fn each(text: &str, mut each: impl FnMut(u64)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let end = at + letters(&bytes[at..]);
+        // Most words of most texts are ASCII up to their end, and need no second look.
+        if bytes.get(end).is_none_or(u8::is_ascii) {
+            if at < end {
+                each(plain_word(&bytes[at..end]));
+            }
+            at = end + 1;
+        } else {
+            at = careful(bytes, at, &mut each);
+        }
+    }
+}
+
+/// How many bytes at the beginning are letters or digits of ASCII.
+fn letters(bytes: &[u8]) -> usize {
+    let is_other = |byte: &u8| !(byte.is_ascii() && CLASSES[usize::from(*byte)] == Byte::Letter);
+    bytes.iter().position(is_other).unwrap_or(bytes.len())
+}
+
+/// What [`Word`] makes of letters and digits of ASCII. One bit makes small letters of them all.
+fn plain_word(letters: &[u8]) -> u64 {
+    let (eights, rest) = letters.as_chunks::<8>();
+    let lower = |number: u64, bytes: usize| number | 0x2020_2020_2020_2020 >> (64 - 8 * bytes);
+    let whole =
+        eights.iter().fold(0, |hash, eight| mix(hash ^ lower(u64::from_be_bytes(*eight), 8)));
+    let rest = match rest.len() {
+        0 => 0,
+        bytes => lower(rest.iter().fold(0, |n, byte| n << 8 | u64::from(*byte)), bytes),
+    };
+    mix(whole ^ rest).wrapping_add(letters.len() as u64)
+}
+
+/// Reads on from `at` byte by byte, up to the next white space or sign of ASCII; returns what is behind it.
+fn careful(bytes: &[u8], at: usize, each: &mut impl FnMut(u64)) -> usize {
     let mut word = Word::default();
     // What further bytes of a character are: what its first byte was.
     let mut character = Byte::Gap;
-    for byte in text.bytes() {
+    for (offset, &byte) in bytes[at..].iter().enumerate() {
         let class = CLASSES[usize::from(byte)];
         match class {
             Byte::More if character == Byte::Gap => {}
             Byte::More => word.push(byte),
             Byte::Letter => {
                 if character == Byte::Alone {
-                    word.end(&mut each);
+                    word.end(each);
                 }
                 word.push(byte.to_ascii_lowercase());
             }
             Byte::Alone => {
-                word.end(&mut each);
+                word.end(each);
                 word.push(byte);
             }
-            Byte::Gap => word.end(&mut each),
+            Byte::Gap => {
+                word.end(each);
+                if byte.is_ascii() {
+                    return at + offset + 1;
+                }
+            }
         }
         character = if class == Byte::More { character } else { class };
     }
-    word.end(&mut each);
+    word.end(each);
+    bytes.len()
 }
 
 /// A word being gathered.
@@ -97,4 +140,39 @@ pub(super) fn mix(number: u64) -> u64 {
     let product =
         u128::from(number ^ 0x2d35_8dcc_aa6c_78a5) * u128::from(0x9e37_79b9_7f4a_7c15_u64);
     (product >> 64) as u64 ^ product as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<u64> {
+        let mut words = Vec::new();
+        each(text, |word| words.push(word));
+        words
+    }
+
+    fn one_by_one(text: &str) -> Vec<u64> {
+        let (mut words, mut at) = (Vec::new(), 0);
+        while at < text.len() {
+            at = careful(text.as_bytes(), at, &mut |word| words.push(word));
+        }
+        words
+    }
+
+    #[test]
+    fn the_short_way_gives_the_words_of_the_long_one() {
+        for text in [
+            "",
+            "a",
+            "  The Houses, BUILT in 1958.  ",
+            "eightchr sixteencharacter internationalisation-ly 0123456789012345678901234",
+            "naïve café über‐alles “quoted” words—dashes ÅngströmX",
+            "東京都 is Tokyo日本abc def中 ไทย x",
+            "a\u{a0}b\u{200b}c é",
+        ] {
+            assert_eq!(words(text), one_by_one(text), "{text}");
+        }
+        assert_eq!(words("House HOUSE house")[0], words("hOuSe")[0]);
+    }
 }
