@@ -25,6 +25,8 @@ mod queue;
 mod urls;
 
 #[cfg(test)]
+mod outside_tests;
+#[cfg(test)]
 mod tests;
 
 pub use crawler::Crawler;

@@ -27,7 +27,7 @@ const COLOURS: [(&str, &str); 6] = [
     ("#009e73", "#2fc79b"),
     ("#b0508a", "#d98bb9"),
     ("#b98700", "#e6b422"),
-    ("#3d8fc4", "#8fd0f5"),
+    ("#56b4e9", "#b5e2fb"),
 ];
 const DASHES: [&str; 3] = ["none", "7 4", "2 3"];
 

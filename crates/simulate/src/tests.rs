@@ -333,6 +333,16 @@ fn hot_pages_are_said_in_three_ways() {
 }
 
 #[test]
+fn a_graph_without_nodes_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let edges = dir.path().join("edges");
+    std::fs::write(&edges, "# nothing\n").unwrap();
+    let error = Web::read(&edges, &limits()).unwrap_err().to_string();
+    assert!(error.contains("no nodes"), "{error}");
+    assert!(Web::read(dir.path(), &limits()).unwrap_err().to_string().contains("link log"));
+}
+
+#[test]
 fn numbers_begin_with_one_where_a_list_does() {
     let dir = tempfile::tempdir().unwrap();
     let edges = dir.path().join("edges");

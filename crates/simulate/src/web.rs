@@ -43,8 +43,10 @@ impl Web {
     }
 
     fn of_graph(graph: Graph) -> Self {
-        let is_named = graph.degree(0) > 0 || graph.rows().any(|(_, row)| row.first() == Some(&0));
-        if graph.nodes() < 2 || is_named {
+        let is_named = |graph: &Graph| {
+            graph.rows().any(|(from, row)| from == 0 && !row.is_empty() || row.first() == Some(&0))
+        };
+        if graph.nodes() < 2 || is_named(&graph) {
             return Self::new(graph, 0);
         }
         let mut kept = vec![true; graph.nodes() as usize];
