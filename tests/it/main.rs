@@ -12,6 +12,7 @@
 
 mod access;
 mod archive;
+mod ascent;
 mod chaos;
 mod content;
 mod coverage;

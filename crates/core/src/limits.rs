@@ -221,6 +221,8 @@ limits! {
     sitemap_urls_max = 50_000, ceiling 1_000_000, "the rest is left out, with a note", "sitemap.truncated";
     #[doc = "Bytes of a sitemap after decoding."]
     sitemap_bytes_max = 50 * MIB, ceiling GIB, "the rest is left out, with a note", "sitemap.truncated";
+    #[doc = "Folders that one URL is in and that are asked for besides, with `--path-ascending`; the nearest ones."]
+    ascents_max = 32, ceiling 4_096, "higher folders are left out", "ascent.cut";
     #[doc = "Sitemap indexes inside sitemap indexes."]
     sitemap_nesting_max = 2, ceiling 16, "the link is rejected", "reject.sitemap_nesting";
     #[doc = "Time for reading one PDF, in a process of its own."]
@@ -399,6 +401,14 @@ limits! {
     snippet_bytes_max = 240, ceiling 64 * KIB, "it is cut between words", "search.snippets";
     #[doc = "Bytes of a page's text in which its snippet is looked for."]
     snippet_text_bytes_max = 256 * KIB, ceiling 64 * MIB, "what follows is not looked at", "search.snippets";
+    #[doc = "Words of a page that are read for how relevant it is to the topic of the crawl."]
+    focus_words_max = 2_000, ceiling 1_000_000, "the rest says nothing of it", "focus.words_cut";
+    #[doc = "Pages like which others are looked for, and as many like which they are not."]
+    focus_examples_max = 256, ceiling 10_000, "further ones are refused, said aloud", "focus.examples_refused";
+    #[doc = "Links not yet followed of which is kept what speaks for them."]
+    focus_links_max = 100_000, ceiling 10_000_000, "the half that promises least keeps its last score", "focus.links_forgotten";
+    #[doc = "Directories, and pages with links, whose harvest is kept."]
+    focus_places_max = 65_536, ceiling 16_777_216, "another place is forgotten", "focus.places_forgotten";
     #[doc = "Free disk space below which the crawl waits."]
     disk_free_bytes_min = 2 * GIB, ceiling 1_024 * 1_024 * GIB, "the crawl pauses until there is room", "engine.disk_low";
     #[doc = "Time that the crawl waits for room on the disk."]

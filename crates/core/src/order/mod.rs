@@ -19,6 +19,7 @@ mod arcs;
 mod backlinks;
 mod batches;
 mod class;
+pub mod focus;
 mod foresight;
 mod forward;
 mod hubs;
