@@ -36,6 +36,7 @@ mod search;
 mod secure;
 mod seeds;
 mod signals;
+mod simulate;
 mod tidy;
 mod trouble;
 mod walls;
