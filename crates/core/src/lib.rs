@@ -15,7 +15,8 @@
 //! *simhash* 64 bits of a page's words · *alias* one of two names for the same pages · *visit* one fetch of a url, as it is
 //! written · *sink* where it is written · *verdict* and *reason* a filter's answer · *outcome* what
 //! became of a url · *shape* what a url has in common with others of its host · *harvest* what a fetch
-//! brought that is new · *purse* how many pages a host or a site may have · *partition* share of the
+//! brought that is new · *purse* how many pages a host or a site may have · *score* what gives pages their worth · *worth* of a page
+//! in an order: what it is to be fetched earlier than others · *partition* share of the
 //! sites · *checkpoint* state that can be resumed.
 
 pub mod alias;
@@ -25,12 +26,12 @@ pub mod level;
 pub mod limits;
 pub mod media;
 pub mod near;
+pub mod order;
 pub mod outage;
 pub mod outcome;
 pub mod parse;
 pub mod partition;
-#[cfg(test)]
-mod random;
+pub mod random;
 pub mod robots;
 pub mod scope;
 pub mod signals;

@@ -355,6 +355,10 @@ limits! {
     graph_nodes_max = 100_000_000, ceiling 4_000_000_000, "the graph is refused, said aloud", "graph.refused";
     #[doc = "Rounds of a computation that comes closer to its result with each."]
     graph_rounds_max = 1_000, ceiling 1_000_000, "it ends as far as it has come, said aloud", "graph.rounds";
+    #[doc = "Pages whose worth is kept in memory, for orders that learn from links."]
+    order_pages_max = 1_000_000, ceiling 1_000_000_000, "a page that is worth little is forgotten for one that is found", "order.forgotten";
+    #[doc = "Links kept in memory, for orders that are computed over all pages."]
+    order_arcs_max = 16_000_000, ceiling 4_000_000_000, "further pages pass on their worth once, when they are fetched", "order.arcs_full";
     #[doc = "Memory for sorting the index of one WARC file."]
     sort_bytes_max = 16 * MIB, ceiling GIB, "sorted runs go to disk and are merged", "cdx.runs";
     #[doc = "Bytes of the header of a WARC record that is read."]

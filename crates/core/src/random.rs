@@ -1,9 +1,11 @@
-//! Random numbers that a seed fixes, for simulations. Tests only.
+//! Random numbers that a seed fixes: for random orders, and for simulations. Not for secrets.
 
 /// SplitMix64: small, and the same everywhere.
 pub struct Random(pub u64);
 
+#[allow(clippy::should_implement_trait)]
 impl Random {
+    /// The next 64 bits.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -12,18 +14,22 @@ impl Random {
         z ^ (z >> 31)
     }
 
+    /// Below `end`, which is not 0.
     pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 
+    /// From `from` to `to`, both included.
     pub fn within(&mut self, from: u64, to: u64) -> u64 {
         from + self.below(to - from + 1)
     }
 
+    /// True once in `n` times.
     pub fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 
+    /// One of some things.
     pub fn pick<T: Copy>(&mut self, among: &[T]) -> T {
         among[usize::try_from(self.below(among.len() as u64)).expect("small")]
     }
