@@ -359,6 +359,12 @@ limits! {
     order_pages_max = 1_000_000, ceiling 1_000_000_000, "a page that is worth little is forgotten for one that is found", "order.forgotten";
     #[doc = "Links kept in memory, for orders that are computed over all pages."]
     order_arcs_max = 16_000_000, ceiling 4_000_000_000, "further pages pass on their worth once, when they are fetched", "order.arcs_full";
+    #[doc = "Hosts that may be asked now, among which the one with the best page is looked for."]
+    order_hosts_max = 64, ceiling 65_536, "those that wait longest are looked at", "order.hosts_cut";
+    #[doc = "Waiting URLs, and links of the link log, that are read at the start of a run to know again what pages are worth."]
+    order_recall_max = 20_000_000, ceiling 4_000_000_000, "the rest is known again when a link leads to it", "order.recall_cut";
+    #[doc = "Batches of news of fetched pages on their way to whoever works out what pages are worth."]
+    order_news_max = 1_024, ceiling 65_536, "the crawl waits for it", "order.news_full";
     #[doc = "Memory for sorting the index of one WARC file."]
     sort_bytes_max = 16 * MIB, ceiling GIB, "sorted runs go to disk and are merged", "cdx.runs";
     #[doc = "Bytes of the header of a WARC record that is read."]

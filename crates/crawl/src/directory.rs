@@ -16,7 +16,7 @@ use crate::rebuild::stage;
 use crate::store::durable;
 
 /// The format that this version writes, and the only one that it reads.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
 /// What the format file says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
