@@ -2,10 +2,13 @@
 //!
 //! The settings of a crawl are in `config::raw`, since they are keys of `larm.toml` too.
 
+mod simulate;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use self::simulate::SimulateArgs;
 use crate::config::Settings;
 
 /// A polite web crawler that keeps exactly what it saw.
@@ -52,6 +55,8 @@ pub enum Command {
     Links(LinksArgs),
     /// The graph of pages and links: what matters, what hangs together, for other tools
     Graph(GraphArgs),
+    /// Crawl a stored graph virtually: which order finds the important pages first
+    Simulate(SimulateArgs),
     /// Make index, graph, page list and CDXJ anew from the archive, without a request
     Rebuild(RebuildArgs),
     /// Search the pages of a crawl, running or not

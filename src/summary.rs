@@ -286,6 +286,7 @@ fn pages(summary: &Summary, sitemaps: u64) -> String {
         (summary.duplicates, "copy of another page", "copies of other pages"),
         (summary.near_duplicates, "near-duplicate", "near-duplicates"),
         (summary.soft_404, "soft 404", "soft 404s"),
+        (summary.ascents, "folder found above a page", "folders found above pages"),
         (summary.spam, "spam page", "spam pages"),
         (summary.probes, "probe", "probes"),
     ];

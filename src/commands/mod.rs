@@ -16,6 +16,7 @@ mod lookup;
 mod manual;
 mod rebuild;
 mod search;
+mod simulate;
 mod status;
 mod steer;
 mod why;
@@ -41,6 +42,7 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Cat(args) => cat::cat(&args),
         Command::Links(args) => links::links(&args),
         Command::Graph(args) => graph::graph(&args),
+        Command::Simulate(args) => simulate::simulate(&args),
         Command::Rebuild(args) => rebuild::rebuild(&args),
         Command::Search(args) => search::search(&args),
         Command::Inspect(what) => inspect::inspect(what),

@@ -58,6 +58,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         duplicates: duplicates(settings),
         probe: settings.no_probe != Some(true),
         usual_sitemap: settings.no_sitemap != Some(true),
+        path_ascending: settings.path_ascending == Some(true),
         pdf: pdf::program().filter(|_| settings.no_pdf != Some(true)),
         agent: product_token(&user_agent).to_owned(),
         operator: None,

@@ -255,6 +255,12 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicates: Option<Duplicates>,
 
+    /// For /a/b/page.html also ask for /a/b/, /a/ and /, though nobody links to them
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_ascending: Option<bool>,
+
     /// Do not look for /sitemap.xml where robots.txt names no sitemap
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
         value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]

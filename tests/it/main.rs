@@ -12,6 +12,7 @@
 
 mod access;
 mod archive;
+mod ascent;
 mod chaos;
 mod content;
 mod coverage;
@@ -36,6 +37,7 @@ mod search;
 mod secure;
 mod seeds;
 mod signals;
+mod simulate;
 mod tidy;
 mod trouble;
 mod walls;

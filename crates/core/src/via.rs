@@ -40,11 +40,13 @@ pub enum Via {
     Enclosure,
     /// Asked for by the crawl itself, to see whether one host is the mirror of another.
     Mirror,
+    /// A folder of a URL that was found: nobody spoke of it.
+    Ascent,
 }
 
 impl Via {
     /// Every way, in the order of the type.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Seed,
         Self::Anchor,
         Self::Frame,
@@ -60,6 +62,7 @@ impl Via {
         Self::Probe,
         Self::Enclosure,
         Self::Mirror,
+        Self::Ascent,
     ];
 
     /// One stable word for logs, counters and files; the same as serde writes.
@@ -80,6 +83,7 @@ impl Via {
             Self::Probe => "probe",
             Self::Enclosure => "enclosure",
             Self::Mirror => "mirror",
+            Self::Ascent => "ascent",
         }
     }
 

@@ -361,6 +361,7 @@ impl Assembly {
             soft: SoftHosts::new(&self.limits),
             probe: plan.probe,
             usual_sitemap: plan.usual_sitemap,
+            path_ascending: plan.path_ascending,
             pdf: PdfReaders::new(plan.pdf.clone(), self.limits.clone()),
             accept: plan.selection.accept.clone(),
             assets: plan.selection.assets,

@@ -73,6 +73,8 @@ pub struct Plan {
     pub probe: bool,
     /// Whether an origin whose robots.txt names no sitemap is asked for `/sitemap.xml`.
     pub usual_sitemap: bool,
+    /// Whether the folders of every URL are asked for besides, though nobody links to them.
+    pub path_ascending: bool,
     /// What reads PDFs; without it they are kept, and not read.
     pub pdf: Option<PdfProgram>,
     /// Product token, as robots.txt files name it.
@@ -210,6 +212,7 @@ impl Plan {
             duplicates: Duplicates::default(),
             probe: true,
             usual_sitemap: true,
+            path_ascending: false,
             pdf: None,
             agent: "larm".to_owned(),
             operator: None,

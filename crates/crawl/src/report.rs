@@ -35,6 +35,7 @@ pub fn summarise(frontier: &dyn Frontier, seeds: u64, now: Millis) -> Summary {
         bytes: totals.bytes,
         duplicates: totals.duplicates,
         near_duplicates: totals.near_duplicates,
+        ascents: totals.ascents,
         mirrors: mirrors_of(frontier),
         hosts: totals.hosts,
         hosts_answered: totals.hosts_answered,

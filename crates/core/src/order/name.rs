@@ -1,4 +1,5 @@
-//! Orders as people write them: `pagerank`, or `pagerank=2,location=1`; in TOML a text or a table.
+//! Orders as people write them: `pagerank`, or `pagerank=2,location=1`, with `+` in place of the comma where
+//! commas part orders; in TOML a text or a table.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +8,8 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
-    Backlinks, Breadth, DepthFirst, Forward, Hubs, Location, Mix, Opic, PageRank, Random, Score,
-    Tuning,
+    Backlinks, Breadth, DepthFirst, Foresight, Forward, Hubs, Location, Mix, Opic, PageRank,
+    Random, Score, Tuning,
 };
 
 macro_rules! names {
@@ -49,8 +50,10 @@ names! {
     DepthFirst = "depth-first" or "dfs";
     /// Links from fetched pages.
     Backlinks = "backlinks" or "backlink";
-    /// PageRank so far.
+    /// PageRank, as it will probably be.
     Pagerank = "pagerank";
+    /// PageRank of what is known by now.
+    PagerankSoFar = "pagerank-so-far";
     /// Cash that pages pass on.
     Opic = "opic";
     /// Links that it probably has.
@@ -85,7 +88,8 @@ impl Name {
             Self::Breadth => Box::new(Breadth::default()),
             Self::DepthFirst => Box::new(DepthFirst::default()),
             Self::Backlinks => Box::new(Backlinks::default()),
-            Self::Pagerank => Box::new(PageRank::new(tuning)),
+            Self::Pagerank => Box::new(Foresight::new(tuning)),
+            Self::PagerankSoFar => Box::new(PageRank::new(tuning)),
             Self::Opic => Box::new(Opic::new(tuning)),
             Self::Forward => Box::new(Forward::default()),
             Self::Location => Box::new(Location::new(tuning)),
@@ -174,7 +178,7 @@ impl FromStr for Order {
                 Ok((name.trim().parse()?, weight.trim().parse().map_err(wrong)?))
             }
         };
-        let parts = text.split(',').filter(|part| !part.trim().is_empty());
+        let parts = text.split([',', '+']).filter(|part| !part.trim().is_empty());
         Self::of(parts.map(part).collect::<Result<_, String>>()?)
     }
 }

@@ -47,6 +47,29 @@ impl PageRank {
         }
     }
 
+    /// What every page has without a link.
+    pub(super) fn base(&self) -> f32 {
+        self.base.max(f32::MIN_POSITIVE)
+    }
+
+    /// Which part was fetched of what the pages lead to that link to each page, from 0 to 1; those count most
+    /// that give it most.
+    pub(super) fn explored(&self) -> Vec<f32> {
+        let mut is_fetched = vec![false; self.ranks.len()];
+        self.arcs.rows().for_each(|(page, _, _)| is_fetched[page as usize] = true);
+        let mut sums = vec![(0.0_f32, 0.0_f32); self.ranks.len()];
+        for (page, degree, links) in self.arcs.rows() {
+            let share = self.ranks[page as usize] / degree.max(1) as f32;
+            let fetched = links.iter().filter(|to| is_fetched[**to as usize]).count();
+            let part = share * fetched as f32 / links.len().max(1) as f32;
+            for &to in links {
+                let (parts, shares) = &mut sums[to as usize];
+                (*parts, *shares) = (*parts + part, *shares + share);
+            }
+        }
+        sums.iter().map(|(parts, shares)| parts / shares.max(f32::MIN_POSITIVE)).collect()
+    }
+
     /// One round; by how much it changed all ranks together.
     fn round(&mut self) -> f64 {
         let pages = self.ranks.len();

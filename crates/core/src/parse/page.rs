@@ -99,6 +99,20 @@ impl Page {
         Some(self.links.slice(link.target))
     }
 
+    /// The page's text beside a link: up to so many bytes before the link's own text, and behind it. Both
+    /// are empty for a link that is none of the text, and where the text was not wanted.
+    pub fn beside(&self, link: usize, bytes_max: usize) -> (&str, &str) {
+        let Some(link) = self.links.spans.get(link) else { return ("", "") };
+        let (own, end) = ((link.text.end - link.text.start) as usize, link.text_end as usize);
+        match self.text.split_at_checked(end).filter(|_| end > 0) {
+            Some((before, behind)) => {
+                let before = before.get(..end.saturating_sub(own)).unwrap_or(before);
+                (tail(before, bytes_max), cut(behind, bytes_max as u64))
+            }
+            None => ("", ""),
+        }
+    }
+
     /// The charset in which the queries of this page's links are written; see `url::resolve`.
     pub fn encoding(&self) -> &'static Encoding {
         self.charset.encoding
@@ -250,6 +264,8 @@ struct Link {
     target: Span,
     text: Span,
     rel: Span,
+    /// Where in the page's text that of an anchor ends; 0 where that is not known.
+    text_end: u32,
     via: Via,
     nofollow: bool,
 }
@@ -299,6 +315,7 @@ impl Links {
             target: self.store(target)?,
             text: self.store(text)?,
             rel: self.store(rel)?,
+            text_end: 0,
             via: link.via,
             nofollow: has_word(link.rel, "nofollow"),
         };
@@ -313,13 +330,14 @@ impl Links {
         }
     }
 
-    /// Gives a link the text that was found after it.
-    pub fn set_text(&mut self, id: LinkId, text: &Prose) {
+    /// Gives a link the text that was found after it, which ends at `text_end` of the page's.
+    pub fn set_text(&mut self, id: LinkId, text: &Prose, text_end: usize) {
         if text.is_cut() {
             self.note(Note::AnchorTruncated);
         }
         if let Some(span) = self.store(text.as_str()) {
             self.spans[id.0].text = span;
+            self.spans[id.0].text_end = u32::try_from(text_end).unwrap_or_default();
         }
     }
 
@@ -375,6 +393,13 @@ pub(super) fn cut(text: &str, bytes_max: u64) -> &str {
     }
     let border = (0..=max).rev().find(|&at| text.is_char_boundary(at));
     &text[..border.unwrap_or(0)]
+}
+
+/// At most the last `bytes_max` bytes of a text, whole characters only.
+fn tail(text: &str, bytes_max: usize) -> &str {
+    let from = text.len().saturating_sub(bytes_max);
+    let border = (from..=text.len()).find(|&at| text.is_char_boundary(at));
+    &text[border.unwrap_or(text.len())..]
 }
 
 /// Whether a list of words, as in `rel`, has this one.

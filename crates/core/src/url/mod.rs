@@ -201,6 +201,19 @@ impl CrawlUrl {
         &self.text[self.path as usize..self.query as usize]
     }
 
+    /// The folders that its path is in, the nearest first: `/a/b/`, `/a/` and `/` for `/a/b/c.html`. Folders
+    /// of which others stand in the same place, as in `/a//b`, are none.
+    pub fn folders(&self) -> impl Iterator<Item = Self> {
+        let inside = self.path().strip_suffix('/').unwrap_or(self.path());
+        let slashes = inside.rmatch_indices('/').map(|(at, _)| &inside[..=at]);
+        let folders = slashes.filter(|folder| !folder.ends_with("//"));
+        folders.filter_map(|folder| {
+            let text = [self.origin(), folder].concat().into_boxed_str();
+            let end = text.len();
+            Self::of_parts(text, [self.host_end as usize, self.path as usize, end])
+        })
+    }
+
     /// The query without its `?`.
     pub fn query(&self) -> Option<&str> {
         self.text[self.query as usize..].strip_prefix('?')

@@ -301,3 +301,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_url_is_in_every_folder_of_its_path() {
+    for (text, folders) in [
+        ("http://h/a/b/c.html?q=/x/", vec!["http://h/a/b/", "http://h/a/", "http://h/"]),
+        ("http://h:81/a/b/", vec!["http://h:81/a/", "http://h:81/"]),
+        ("http://h/a", vec!["http://h/"]),
+        ("http://h/", vec![]),
+        ("http://h/a//b/c", vec!["http://h/a//b/", "http://h/a/", "http://h/"]),
+        ("file:///srv/web/x", vec!["file:///srv/web/", "file:///srv/", "file:///"]),
+    ] {
+        let url = CrawlUrl::from_canonical(text).unwrap();
+        let found: Vec<CrawlUrl> = url.folders().collect();
+        assert_eq!(found.iter().map(CrawlUrl::as_str).collect::<Vec<_>>(), folders, "{text}");
+        // Each is the very URL that its text is.
+        for folder in found {
+            assert_eq!(CrawlUrl::from_canonical(folder.as_str()), Some(folder));
+        }
+    }
+}

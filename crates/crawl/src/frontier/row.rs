@@ -168,6 +168,8 @@ pub struct Totals {
     pub duplicates: u64,
     /// Pages that say nearly the same as another.
     pub near_duplicates: u64,
+    /// Pages that were found first as the folder of another URL.
+    pub ascents: u64,
     /// Hosts with at least one URL; the lanes of files are none.
     pub hosts: u64,
     /// Links found.
@@ -201,6 +203,7 @@ impl Totals {
         self.reserved += u64::from(is_reserved);
         self.soft_404 += u64::from(row.has_fact(SOFT_404));
         self.near_duplicates += u64::from(row.has_fact(NEAR_DUPLICATE));
+        self.ascents += u64::from(row.via == Via::Ascent && row.is_page());
         self.spam += u64::from(row.has_fact(SPAM));
         self.bytes += row.bytes;
         self.duplicates += u64::from(row.same_as.is_some());

@@ -37,6 +37,13 @@ pub struct JudgedLinks {
 }
 
 impl JudgedLinks {
+    /// Adds what may be offered, unless it is there.
+    pub(super) fn offer(&mut self, candidate: Candidate) {
+        if self.offered.insert(candidate.url.fingerprint()) {
+            self.candidates.push(candidate);
+        }
+    }
+
     /// Adds what the page says of a link, and what became of it.
     fn add(&mut self, said: LinkFact<'_>, judged: Judged) {
         match judged {
@@ -46,15 +53,11 @@ impl JudgedLinks {
             }
             Judged::Passed(candidate) => {
                 self.facts.push(LinkFact { to: candidate.url.as_str(), ..said });
-                if self.offered.insert(candidate.url.fingerprint()) {
-                    self.candidates.push(candidate);
-                }
+                self.offer(candidate);
             }
             Judged::Replaced { url, reason, by } => {
                 self.add(said, Judged::Rejected { url: Some(url), reason });
-                if self.offered.insert(by.url.fingerprint()) {
-                    self.candidates.push(by);
-                }
+                self.offer(by);
             }
             Judged::Rejected { url, reason } => {
                 let to = url.as_ref().map_or(said.to, CrawlUrl::as_str);
@@ -101,11 +104,11 @@ impl From<UrlError> for Judged {
 }
 
 /// What the links of one page have in common.
-struct FoundOn<'a> {
-    lease: &'a Lease,
+pub(super) struct FoundOn<'a> {
+    pub lease: &'a Lease,
     base: url::Base<'a>,
-    rules: &'a Rules,
-    parent: Arc<str>,
+    pub rules: &'a Rules,
+    pub parent: Arc<str>,
     nofollow: Option<&'static str>,
     aliases: Arc<alias::Rules>,
 }
@@ -141,6 +144,7 @@ impl Line {
                 LinkFact { text: link.text, rel: link.rel, ..LinkFact::new(link.target, link.via) };
             judged.add(said, self.judge_link(&found_on, &link));
         }
+        self.ascend(&found_on, &mut judged);
         Ok(judged)
     }
 

@@ -5,6 +5,7 @@
 //! `visit` puts together what the sinks see, `settle` ends the lease, `errands` asks what the crawl itself
 //! wants to know.
 
+mod ascend;
 mod errands;
 mod links;
 mod names;
@@ -114,6 +115,8 @@ pub struct Line {
     pub probe: bool,
     /// Whether a sitemap is looked for where sitemaps usually are.
     pub usual_sitemap: bool,
+    /// Whether the folders of what is found are asked for besides.
+    pub path_ascending: bool,
     /// What PDFs are read by.
     pub pdf: PdfReaders,
     /// Content types that are kept; empty for all.

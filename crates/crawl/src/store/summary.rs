@@ -62,6 +62,8 @@ pub struct Summary {
     pub duplicates: u64,
     /// Pages that say nearly the same as another.
     pub near_duplicates: u64,
+    /// Pages that were found first as the folder of another URL.
+    pub ascents: u64,
     /// Origins that were found to be mirrors, and are not asked: each with the one that stands for it.
     pub mirrors: BTreeMap<String, String>,
     /// Hosts met.

@@ -225,7 +225,8 @@ impl<'i, 'l> Reader<'i, 'l> {
 
     fn close_anchor(&mut self) {
         if let Some(anchor) = self.anchor.take() {
-            self.finder.links_mut().set_text(anchor, &self.anchor_text);
+            let text_end = self.text.as_str().len();
+            self.finder.links_mut().set_text(anchor, &self.anchor_text, text_end);
         }
         self.anchor_text.clear();
     }

@@ -378,3 +378,15 @@ fn what_is_too_much_is_left_out_with_a_note() {
         assert!(page.text.len() <= 8 && page.title.is_none_or(|title| title.len() <= 3));
     }
 }
+
+#[test]
+fn the_text_beside_a_link_is_known() {
+    let page = page(
+        "<p>Läse mehr über <a href=1>Honig</a> und <a href=2>Bienen</a>.<link rel=next href=3>",
+    );
+    assert_eq!(page.beside(0, 100), ("Läse mehr über ", " und Bienen."));
+    assert_eq!(page.beside(1, 5), (" und ", "."));
+    assert_eq!(page.beside(0, 6), ("über ", " und B"), "whole characters only");
+    assert_eq!(page.beside(2, 100), ("", ""), "a link that stands in no text");
+    assert_eq!(page.beside(9, 100), ("", ""), "no link");
+}

@@ -1,0 +1,141 @@
+//! What is known of a page that nobody has seen yet: the links to it, and its URL.
+//!
+//! Of each link: how relevant the page is that has it, what its own text and the text beside it promise, and
+//! the words of both. Of the URL: its words, and the places that it lies in. Links to one page come
+//! together in one piece of evidence, of bounded size.
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::bag::place;
+use super::topic::Judge;
+use super::words::{distinct, each, in_role};
+use crate::url::CrawlUrl;
+
+/// Words of all links to a page that are kept.
+const WORDS_MAX: usize = 32;
+/// Links to a page whose texts are read.
+const LINKS_READ: u16 = 8;
+/// Pages that link to a page and are remembered with it.
+const HUBS_MAX: usize = 4;
+/// Roles of words: of the link's own text, of the text beside it, of the URL.
+const OWN: u32 = 2;
+const BESIDE: u32 = 3;
+const URL: u32 = 4;
+/// Words beside a link that are kept, those nearest to it.
+const BESIDE_WORDS: usize = 6;
+
+/// A link as it was found.
+#[derive(Debug, Clone, Copy)]
+pub struct Link<'a> {
+    /// Where it leads.
+    pub url: &'a CrawlUrl,
+    /// Its own text.
+    pub text: &'a str,
+    /// The text before it and behind it, as much of it as belongs to it: some ten words each.
+    pub beside: (&'a str, &'a str),
+}
+
+/// What speaks for a page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Evidence {
+    /// The best page that links to it, with what that one inherited.
+    pub source: f32,
+    /// What the best text of a link promises.
+    pub own: f32,
+    /// What the best text beside a link promises.
+    pub beside: f32,
+    /// What the words of the URL promise.
+    pub url: f32,
+    /// Links to it.
+    pub links: u16,
+    /// Pages that link to it.
+    pub hubs: Vec<u32>,
+    /// Places that its URL lies in, the widest first.
+    pub places: [u32; 3],
+    /// Places of words in the weights.
+    pub words: Vec<u16>,
+}
+
+impl Evidence {
+    /// Of one link, on a page that is worth so much.
+    pub fn of(link: &Link<'_>, hub: u32, source: f32, judge: &Judge) -> Self {
+        let own = distinct(link.text);
+        let beside = beside_words(link.beside);
+        let url = distinct(link.url.path_and_query());
+        let mut words = Vec::with_capacity(own.len() + beside.len() + url.len());
+        for (role, features) in [(OWN, &own), (URL, &url), (BESIDE, &beside)] {
+            words.extend(features.iter().map(|feature| place(in_role(*feature, role))));
+        }
+        words.truncate(WORDS_MAX);
+        Self {
+            source,
+            own: judge.promise(&own),
+            beside: judge.promise(&beside),
+            url: judge.promise(&url),
+            links: 1,
+            hubs: vec![hub],
+            places: places(link.url),
+            words,
+        }
+    }
+
+    /// What must be numbers.
+    pub fn numbers(&self) -> [f32; 4] {
+        [self.source, self.own, self.beside, self.url]
+    }
+
+    /// Whether so many links were read that further ones will say the same: most links of a site
+    /// are on all of its pages.
+    pub fn is_told(&self) -> bool {
+        self.links >= LINKS_READ
+    }
+
+    /// Counts one more link, whose texts are not read; it is not the first.
+    pub fn again(&mut self, hub: u32, source: f32) -> bool {
+        self.source = self.source.max(source);
+        self.links = self.links.saturating_add(1);
+        if !self.hubs.contains(&hub) && self.hubs.len() < HUBS_MAX {
+            self.hubs.push(hub);
+        }
+        false
+    }
+
+    /// Adds what another link to the same page says.
+    pub fn join(&mut self, other: Self) {
+        for hub in &other.hubs {
+            self.again(*hub, other.source);
+        }
+        self.own = self.own.max(other.own);
+        self.beside = self.beside.max(other.beside);
+        for word in other.words {
+            if !self.words.contains(&word) && self.words.len() < WORDS_MAX {
+                self.words.push(word);
+            }
+        }
+    }
+}
+
+/// The words nearest to a link on either side.
+fn beside_words((before, behind): (&str, &str)) -> Vec<u32> {
+    let (mut words, mut after) = (Vec::new(), Vec::new());
+    each(before, |feature| words.push(feature));
+    each(behind, |feature| after.push(feature));
+    words.drain(..words.len().saturating_sub(BESIDE_WORDS));
+    words.extend(after.into_iter().take(BESIDE_WORDS));
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// Host; URLs of the same first directory, depth and ending; directory.
+pub(super) fn places(url: &CrawlUrl) -> [u32; 3] {
+    let host = xxh3_64(url.host().as_bytes());
+    let (directory, name) = url.path().rsplit_once('/').unwrap_or_default();
+    let first = directory.split('/').nth(1).unwrap_or_default();
+    let depth = directory.matches('/').count() as u64;
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let form = xxh3_64_with_seed(ending.as_bytes(), depth * 2 + u64::from(name.is_empty()));
+    let shape = xxh3_64_with_seed(first.as_bytes(), host ^ form);
+    [host, shape, xxh3_64_with_seed(directory.as_bytes(), host)].map(|hash| hash as u32)
+}
