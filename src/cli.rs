@@ -311,6 +311,9 @@ pub struct SearchArgs {
     /// Hits to leave out: those that were shown before
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub offset: usize,
+    /// Show pages that say nearly the same as others, too
+    #[arg(long)]
+    pub similar: bool,
     /// Say where each score comes from
     #[arg(long)]
     pub explain: bool,

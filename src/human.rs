@@ -52,12 +52,24 @@ pub fn clock(ms: u64) -> String {
     }
 }
 
-/// The text cut to `chars_max` characters, with a mark where something is missing.
+/// The text cut to `chars_max` characters, with a mark where something is missing, and plain.
 pub fn cut(text: &str, chars_max: usize) -> String {
+    let text = plain(text);
     if text.chars().count() <= chars_max {
-        return text.to_owned();
+        return text;
     }
     text.chars().take(chars_max.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// What somebody else wrote, without what would steer a terminal: control characters but for line ends and
+/// tabs, and those that turn the direction of what follows around.
+pub fn plain(text: &str) -> String {
+    let is_plain = |c: &char| match *c {
+        '\n' | '\t' => true,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => false,
+        c => !c.is_control(),
+    };
+    text.chars().filter(is_plain).collect()
 }
 
 /// How to emphasise, where that is wanted.
@@ -123,5 +135,12 @@ mod tests {
         assert_eq!([35_000, 3_723_000].map(clock), ["0:35", "1:02:03"]);
         assert_eq!(cut("äöüß", 3), "äö…");
         assert_eq!(cut("äöü", 3), "äöü");
+        assert_eq!(cut("a\u{1b}[31mb", 8), "a[31mb");
+    }
+
+    #[test]
+    fn what_others_wrote_steers_no_terminal() {
+        let text = "a\u{1b}[2Jb\u{9b}31m\u{7}\u{7f}\r\0c\n\td\u{202e}e\u{2066}f\u{200f}é";
+        assert_eq!(plain(text), "a[2Jb31mc\n\tdef\u{200f}é");
     }
 }

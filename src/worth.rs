@@ -107,7 +107,7 @@ mod tests {
         let limits = larm_core::Limits::default();
         for _ in 0..31 {
             let nothing = larm_core::worth::Harvest::Nothing;
-            worth.note("/cal/2024/05", &nothing, std::iter::empty(), &limits);
+            worth.note("/cal/2024/05", &nothing, std::iter::once("/cal/2024/06"), &limits);
         }
         let (_, finding) = worth.judge("/cal/1999/01", 30);
         let finding = finding.expect("it is cut off");

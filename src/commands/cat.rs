@@ -16,6 +16,7 @@ use super::lookup::Lookup;
 use super::why::outcome_in_words;
 use crate::cli::CatArgs;
 use crate::exit::{Exit, shell_word, shown, usage};
+use crate::human;
 use crate::pdf::parse_any;
 
 /// Revisit records that are followed to the original.
@@ -101,13 +102,13 @@ fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Archived) -
     if args.form.text {
         let page = parse_any(&input, limits);
         let text = if args.whole { page.text } else { page.main_text() };
-        return Ok(writeln!(out, "{}", text.trim_end())?);
+        return Ok(writeln!(out, "{}", human::plain(text.trim_end()))?);
     }
     if args.form.markdown {
         let page = parse_any(&input, limits);
         let part = if args.whole { Part::Whole } else { Part::Main };
         let text = markdown_of(&input, &page, part, limits);
-        return Ok(writeln!(out, "{}", text.trim_end())?);
+        return Ok(writeln!(out, "{}", human::plain(text.trim_end()))?);
     }
     if args.form.json {
         let whole = everything(page, archived, facts(&input, limits));

@@ -28,8 +28,9 @@ pub fn add_sinks(
     run: &RunArgs,
     console: &Console,
 ) -> Result<Crawl> {
-    if config.settings.no_index != Some(true) {
-        crawl = crawl.sink(SearchSink::new(&plan.dir, &plan.limits));
+    match config.settings.no_index {
+        Some(true) => SearchSink::go_on_without(&plan.dir),
+        _ => crawl = crawl.sink(SearchSink::new(&plan.dir, &plan.limits)),
     }
     if let Some(path) = &config.settings.jsonl {
         crawl = crawl.sink(for_programs(path, plan)?);

@@ -34,7 +34,7 @@ pub fn links(args: &LinksArgs) -> Result<Exit> {
     };
     let text = match args.json {
         true => serde_json::to_string_pretty(&as_json(&url, incoming, outgoing))?,
-        false => in_words(&url, incoming, outgoing),
+        false => human::plain(&in_words(&url, incoming, outgoing)),
     };
     writeln!(std::io::stdout(), "{}", text.trim_end())?;
     Ok(Exit::Done)

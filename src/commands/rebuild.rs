@@ -32,13 +32,16 @@ pub fn rebuild(args: &RebuildArgs) -> Result<Exit> {
         rebuild = rebuild.sink(Box::new(index));
     }
     let rebuilt = super::block_on(async { Ok(rebuild.run().await?) })?;
-    StoredGraph::open_fresh(&args.dir, &limits, &mut |_| {})?;
+    // Where no answer was read, there are no links.
+    if rebuilt.restored > 0 {
+        StoredGraph::open_fresh(&args.dir, &limits, &mut |_| {})?;
+    }
     if args.json {
         super::print(&serde_json::to_string_pretty(&rebuilt)?)?;
     } else {
         super::print(&in_words(&rebuilt, &args.dir))?;
     }
-    Ok(Exit::Done)
+    Ok(if rebuilt.restored > 0 { Exit::Done } else { Exit::NothingFetched })
 }
 
 /// The archive files that are to be brought in: those named, and those that lie in the directory itself.
@@ -61,7 +64,13 @@ fn bring_in(archives: &[PathBuf], dir: &Path) -> Result<()> {
     for archive in archives {
         let name = archive.file_name().expect("a file has a name");
         let place = warc.join(name);
-        if place.exists() {
+        if let (Ok(there), Ok(new)) = (fs::metadata(&place), fs::metadata(archive)) {
+            if there.len() != new.len() {
+                let (archive, place) = (shown(archive), shown(&place));
+                return Err(usage(format!(
+                    "{archive} needs another name: {place} is another file"
+                )));
+            }
             continue;
         }
         fs::hard_link(archive, &place)

@@ -77,6 +77,7 @@ fn request(args: &SearchArgs) -> Result<Request> {
         filters,
         limit: args.limit,
         offset: args.offset,
+        similar: args.similar,
         snippets: true,
         explain: args.explain,
     })
@@ -151,7 +152,11 @@ fn write_hit(out: &mut String, number: usize, hit: &Hit, paint: Paint) -> std::f
     }
     if hit.similar > 0 {
         let similar = human::counted(hit.similar as u64, "page", "pages");
-        writeln!(out, "   {}", paint.dim(&format!("and {similar} that say nearly the same")))?;
+        writeln!(
+            out,
+            "   {}",
+            paint.dim(&format!("and {similar} that say nearly the same (--similar)"))
+        )?;
     }
     if let Some(explanation) = &hit.explanation {
         write_explanation(out, hit, explanation, paint)?;

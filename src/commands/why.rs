@@ -69,7 +69,7 @@ pub fn why(args: &WhyArgs) -> Result<Exit> {
         });
         serde_json::to_string_pretty(&whole)?
     } else {
-        in_words(&args.dir, &found, robots.as_deref(), &linked)
+        human::plain(&in_words(&args.dir, &found, robots.as_deref(), &linked))
     };
     writeln!(std::io::stdout(), "{}", text.trim_end())?;
     Ok(Exit::Done)

@@ -154,10 +154,7 @@ fn lists_that_differ_in_their_links_only_are_followed() {
         }
         answers
     });
-    let mut plan = hand.plan("h.test/", &["h.test"]);
-    // Nothing stands behind the items, and so they would be left for later.
-    plan.budgets.cut_at = None;
-    let (summary, _) = crawl_and_ask(plan);
+    let (summary, _) = crawl_and_ask(hand.plan("h.test/", &["h.test"]));
     let items = asked_of(&hand, "h.test").iter().filter(|path| path.starts_with("/item/")).count();
     assert_eq!(items, 40, "{summary:?}");
     assert_eq!(summary.near_duplicates, 3, "they are marked all the same");
@@ -182,6 +179,35 @@ fn the_canonical_url_is_the_original_whoever_came_first() {
     let variant = row(&handle, &hand.url("h.test/variant"));
     assert_eq!(variant.fact("canonical"), Some(hand.url("h.test/article").as_str()));
     assert!(variant.fact("variant").is_some_and(|fact| fact.contains("/article")), "{variant:?}");
+}
+
+#[test]
+fn a_near_copy_leads_to_pages_of_a_kind_that_has_much_to_say() {
+    let hand = Hand::serve(|_| {
+        let mut start: Vec<String> = (1..=24).map(|n| format!("/class/{n}")).collect();
+        start.push("/twins".to_owned());
+        let twins = links(&["/class/100", "/class/101"]);
+        let mut answers: Vec<(String, Vec<u8>)> =
+            (1..=24).map(|n| (format!("h.test/class/{n}"), article(n, "", &[]))).collect();
+        answers.extend([
+            ("h.test/".to_owned(), article(50, "", &start)),
+            ("h.test/twins".to_owned(), article(51, "", &twins)),
+            ("h.test/class/100".to_owned(), article(52, "of int", &links(&["/class/200"]))),
+            ("h.test/class/101".to_owned(), article(52, "of char", &links(&["/class/201", "/ad"]))),
+            ("h.test/class/200".to_owned(), article(53, "", &[])),
+            ("h.test/class/201".to_owned(), article(54, "", &[])),
+        ]);
+        answers
+    });
+    let plan = Plan { probe: false, ..hand.plan("h.test/", &["h.test"]) };
+    let (summary, handle) = crawl_and_ask(plan);
+    assert_eq!(summary.near_duplicates, 1, "{summary:?}");
+    let asked = asked_of(&hand, "h.test");
+    assert!(asked.contains("/class/200") && asked.contains("/class/201"), "{asked:?}");
+    assert!(!asked.contains("/ad"), "of its kind nothing is known");
+    let twin = row(&handle, &hand.url("h.test/class/101"));
+    let fact = twin.fact("near-duplicate").expect("it is marked");
+    assert!(fact.ends_with("not followed but for 1 to what brings much as a rule"), "{fact}");
 }
 
 /// Twenty pages under each name; each links to the next two, the first one to the other host, too.

@@ -218,8 +218,6 @@ impl Crawled {
         let world = World::new(web);
         let mut plan = world.plan();
         plan.seeds = world.site.host_seeds().iter().map(|text| url(text)).collect();
-        // Pages that are all alike are to be fetched all the same.
-        plan.budgets.cut_at = None;
         plan.limits.url_tries_max = 2;
         plan.limits.host_back_off_ms_max = 20;
         plan.limits.host_chances_ms_max = 300;

@@ -177,3 +177,93 @@ fn archives_of_other_crawlers_are_taken() {
     let text = larm(&["cat", "--text"], &[&dir, Path::new(entry["url"].as_str().expect("a URL"))]);
     assert!(text.stdout.len() > 100, "{}", String::from_utf8_lossy(&text.stderr));
 }
+
+/// A page as another crawler would have kept it.
+fn record(path: &str, date: &str, word: &str) -> String {
+    let body = format!("<title>{path}</title><p>{word}");
+    let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{body}");
+    format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{path}-{date}>\r\nWARC-Date: {date}\r\n\
+         WARC-Target-URI: http://h.test{path}\r\nContent-Type: application/http\r\n\
+         Content-Length: {}\r\n\r\n{block}\r\n\r\n",
+        block.len()
+    )
+}
+
+#[test]
+fn of_several_versions_of_a_page_the_newest_is_found_in_whatever_order_they_stand() {
+    let temp = tempfile::tempdir().expect("a directory");
+    let [old, new] = ["2018-01-01T00:00:00Z", "2020-01-01T00:00:00Z"];
+    let versions = |n: u32| match n % 2 {
+        0 => record(&format!("/{n}"), old, "older") + &record(&format!("/{n}"), new, "newer"),
+        _ => record(&format!("/{n}"), new, "newer") + &record(&format!("/{n}"), old, "older"),
+    };
+    let archive = temp.path().join("others.warc");
+    std::fs::write(&archive, (0..40).map(versions).collect::<String>()).expect("it is written");
+    let dir = temp.path().join("new.larm");
+    let output = larm(&["rebuild", "--json"], &[&dir, &archive]);
+    assert!(output.status.success(), "{output:?}");
+    for (word, total) in [("newer", 40), ("older", 0)] {
+        let found =
+            larm(&["search", "--similar", "--json", dir.to_str().expect("UTF-8"), word], &[]);
+        let found: Value = serde_json::from_slice(&found.stdout).expect("JSON");
+        assert_eq!(found["total"], total, "{word}: {found}");
+    }
+}
+
+#[test]
+fn a_record_that_is_too_long_costs_none_of_those_behind_it() {
+    let temp = tempfile::tempdir().expect("a directory");
+    let long = record("/long", "2020-01-01T00:00:00Z", &"x".repeat(400_000));
+    let [before, behind] =
+        ["/before", "/behind"].map(|path| record(path, "2020-01-01T00:00:00Z", "egg"));
+    let dir = temp.path().join("new.larm");
+    std::fs::create_dir_all(dir.join("warc")).expect("a directory");
+    std::fs::write(dir.join("warc/others.warc"), before + &long + &behind).expect("it is written");
+    std::fs::write(dir.join("larm.toml"), "[limits]\nbody_bytes_max = 20000\n")
+        .expect("it is, too");
+    let output = larm(&["rebuild", "--json"], &[&dir]);
+    assert!(output.status.success(), "{output:?}");
+    let rebuilt: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(rebuilt["restored"], 2, "{rebuilt}");
+    assert_eq!(rebuilt["skipped"]["longer than may be read"], 1, "{rebuilt}");
+}
+
+#[test]
+fn an_archive_that_gives_nothing_says_why() {
+    let temp = tempfile::tempdir().expect("a directory");
+    let page = record("/", "2020-01-01T00:00:00Z", "egg");
+    let mut together = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut together, page.repeat(2).as_bytes()).expect("it is packed");
+    let together = together.finish().expect("it is packed");
+    let archives: [(&str, &[u8], &str); 3] = [
+        ("together.warc.gz", &together, "unpacked, the file can be read"),
+        ("page.warc", b"<!doctype html>", "cut short"),
+        ("empty.warc", b"", "0 answers"),
+    ];
+    for (name, bytes, why) in archives {
+        let archive = temp.path().join(name);
+        std::fs::write(&archive, bytes).expect("it is written");
+        let output = larm(&["rebuild"], &[&temp.path().join(format!("{name}.larm")), &archive]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.code() == Some(3) && said.contains(why), "{name}: {output:?}");
+    }
+}
+
+#[test]
+fn two_archives_of_one_name_are_not_taken_for_one() {
+    let temp = tempfile::tempdir().expect("a directory");
+    let archives = ["a", "b"].map(|part| {
+        let dir = temp.path().join(part);
+        std::fs::create_dir(&dir).expect("a directory");
+        let archive = dir.join("data.warc");
+        let page =
+            record(&format!("/{part}"), "2020-01-01T00:00:00Z", &part.repeat(part.len() + 1));
+        let more = if part == "b" { page.clone() } else { String::new() };
+        std::fs::write(&archive, page + &more).expect("it is written");
+        archive
+    });
+    let output = larm(&["rebuild"], &[&temp.path().join("new.larm"), &archives[0], &archives[1]]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("needs another name"), "{output:?}");
+}

@@ -59,7 +59,7 @@ fn everything(dir: &Path) -> Found {
     let limits = Limits { search_ranked_max: 1_000_000, ..Limits::default() };
     let index = SearchIndex::open(dir, &limits).expect("an index");
     assert_eq!(index.why_incomplete(), None);
-    let request = Request { limit: 1_000_000, ..Request::default() };
+    let request = Request { limit: 1_000_000, similar: true, ..Request::default() };
     index.search(&request, &|_| None).expect("an answer")
 }
 
@@ -146,6 +146,22 @@ fn without_an_index_search_says_why() {
 }
 
 #[test]
+fn an_index_that_was_left_behind_says_what_it_lacks_until_it_is_made_anew() {
+    let world = World::new(WebPlan { hosts: 1, pages_per_host: 9, ..WebPlan::default() });
+    let larm = Larm::new(&world, "0");
+    let dir = world.dir().display().to_string();
+    let lacks = || said(&larm.ask(&["search", &dir, "word"])).contains("lacks pages");
+    larm.run_with(&["--max-pages=3"], &world.dir());
+    assert!(!lacks());
+    larm.run_with(&["--max-pages=6", "--no-index"], &world.dir());
+    assert!(lacks());
+    larm.run_with(&["--max-pages=99", "--no-index=false"], &world.dir());
+    assert!(lacks(), "there is a hole in it");
+    assert!(larm.ask(&["rebuild", &dir]).status.success());
+    assert!(!lacks());
+}
+
+#[test]
 fn pages_are_found_while_the_crawl_runs() {
     let world = World::new(WebPlan { hosts: 4, pages_per_host: 40, ..WebPlan::default() });
     let mut plan = world.plan();
@@ -209,12 +225,7 @@ fn a_crawl_killed_while_indexing_finds_every_page_once() {
     let world = World::new(web);
     let larm = Larm::new(&world, "0");
     // The index commits all the time, and so is killed in the midst of it.
-    let hasty = [
-        "--limit=index_commit_ms_max=20",
-        "--limit=index_journal_bytes_max=20000",
-        // Pages that say nearly the same would be shown as one.
-        "--duplicates=off",
-    ];
+    let hasty = ["--limit=index_commit_ms_max=20", "--limit=index_journal_bytes_max=20000"];
     for n in 0..12 {
         let after = Duration::from_millis(150 + 61 * n % 400);
         if let Err(said) = larm.start_with(&hasty, &world.dir()).kill(after) {

@@ -70,7 +70,7 @@ fn mend(body: &[u8], stream_bytes_max: usize) -> Option<Document> {
     load(&[body, end].concat(), stream_bytes_max)
 }
 
-/// Reads page by page, and says whether there was more than may be read.
+/// Reads page by page, and says whether there was more than may be read, or can be.
 fn read_pages<E>(
     document: &Document,
     pages: &[ObjectId],
@@ -95,7 +95,7 @@ fn read_pages<E>(
             tell(Piece::Page { text, links })?;
         }
     }
-    Ok(truncated)
+    Ok(truncated || reader.left_out)
 }
 
 /// The pages of the tree, each once; of a tree that leads nowhere, whatever calls itself a page.

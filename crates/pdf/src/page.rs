@@ -20,6 +20,8 @@ pub struct Reader<'d> {
     bounds: Bounds,
     nesting_max: usize,
     fonts: HashMap<ObjectId, Rc<Font>>,
+    /// Whether a stream was left out: broken, or too large once it is unpacked.
+    pub left_out: bool,
 }
 
 /// What moves text.
@@ -59,7 +61,7 @@ struct Run<'r, 'd> {
 
 impl<'d> Reader<'d> {
     pub fn new(document: &'d Document, bounds: Bounds, nesting_max: usize) -> Self {
-        Self { document, bounds, nesting_max, fonts: HashMap::new() }
+        Self { document, bounds, nesting_max, fonts: HashMap::new(), left_out: false }
     }
 
     /// The text of a page.
@@ -68,8 +70,9 @@ impl<'d> Reader<'d> {
         let content = self.document.get_page_content_with_limit(page, self.bounds.stream_bytes_max);
         let resources = self.resources(page);
         let state = State::new(Matrix::IDENTITY);
-        if let Ok(content) = content {
-            Run::new(self, &resources, &mut layout, 0, state).content(&content);
+        match content {
+            Ok(content) => Run::new(self, &resources, &mut layout, 0, state).content(&content),
+            Err(_) => self.left_out = true,
         }
         layout.into_text()
     }
@@ -272,6 +275,7 @@ impl<'r, 'd> Run<'r, 'd> {
         let document = self.reader.document;
         let Ok(content) = form.get_plain_content_with_limit(self.reader.bounds.stream_bytes_max)
         else {
+            self.reader.left_out = true;
             return;
         };
         let own = form.dict.get_deref(b"Resources", document).and_then(Object::as_dict);

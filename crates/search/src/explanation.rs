@@ -1,7 +1,7 @@
 //! Where the score of a hit comes from, so that nobody has to guess.
 
-use tantivy::query::Query as _;
-use tantivy::{DocAddress, Searcher};
+use tantivy::query::{EnableScoring, Query};
+use tantivy::{DocAddress, DocSet as _, Searcher};
 
 use crate::query::Part;
 use crate::query::meaning::{Rule, Scored};
@@ -60,11 +60,19 @@ fn worth_of(searcher: &Searcher, doc: DocAddress, scored: &Scored) -> tantivy::R
             Ok(Worth { word, score, parts })
         }
         Rule::Other(query) => {
-            // An error says that the page does not match.
-            let score = query.explain(searcher, doc).map_or(0.0, |found| found.value());
+            let score = score_of(searcher, doc, &**query)?;
             Ok(Worth { word, score, parts: Vec::new() })
         }
     }
+}
+
+/// What a query adds to a page; nothing if the page does not match. Not asked by `Query::explain`, which wants a
+/// page that does.
+fn score_of(searcher: &Searcher, doc: DocAddress, query: &dyn Query) -> tantivy::Result<f32> {
+    let weight = query.weight(EnableScoring::enabled_from_searcher(searcher))?;
+    let mut scorer = weight.scorer(searcher.segment_reader(doc.segment_ord), 1.0)?;
+    let is_match = scorer.doc() <= doc.doc_id && scorer.seek(doc.doc_id) == doc.doc_id;
+    Ok(if is_match { scorer.score() } else { 0.0 })
 }
 
 impl Part {

@@ -21,6 +21,7 @@ mod language;
 mod layout;
 pub mod query;
 mod rank;
+mod reading;
 mod schema;
 mod searcher;
 mod sink;

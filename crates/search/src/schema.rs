@@ -8,6 +8,7 @@
 
 use std::path::Path;
 
+use tantivy::directory::MmapDirectory;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions,
 };
@@ -15,6 +16,7 @@ use tantivy::store::Compressor;
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 use tantivy::{Index, IndexSettings};
 
+use crate::reading::Reading;
 use crate::words::PageTokenizer;
 
 /// Raised when what is indexed changes; an index of another version is made anew.
@@ -101,6 +103,13 @@ pub(crate) fn schema() -> (Schema, Fields) {
 
 fn indexing(tokenizer: &str, option: IndexRecordOption) -> TextFieldIndexing {
     TextFieldIndexing::default().set_tokenizer(tokenizer).set_index_option(option)
+}
+
+/// Opens the index in a directory to search it.
+pub(crate) fn open_to_read(dir: &Path) -> tantivy::Result<Index> {
+    let mut index = Index::open(Reading(MmapDirectory::open(dir)?))?;
+    index.set_tokenizers(tokenizers());
+    Ok(index)
 }
 
 /// Opens the index in a directory.

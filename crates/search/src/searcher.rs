@@ -33,6 +33,9 @@ pub type Importance<'a> = dyn Fn(Fingerprint) -> Option<f32> + 'a;
 const COPIES_MAX: usize = 100;
 /// Links with different texts that an average page has, about: what counts of links are held against.
 const USUAL_LINKS: f32 = 4.0;
+/// How much more of the query the frame of a page has to say than its main part, to be shown in its place: tables of
+/// contents have all words close together, and tell nothing.
+const REST_TIMES: f32 = 2.5;
 
 /// Why a crawl cannot be searched.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +62,8 @@ pub struct Request {
     pub limit: usize,
     /// Hits that were shown already.
     pub offset: usize,
+    /// Whether near-duplicates are to be hits of their own.
+    pub similar: bool,
     /// Whether hits are to have snippets, which take most of the time.
     pub snippets: bool,
     /// Whether scores are to be explained.
@@ -121,7 +126,7 @@ impl SearchIndex {
             return Err(SearchError::NoIndex);
         }
         let unreadable = |error: tantivy::TantivyError| SearchError::Unreadable(error.to_string());
-        let index = schema::open(&layout.index()).map_err(unreadable)?;
+        let index = schema::open_to_read(&layout.index()).map_err(unreadable)?;
         let (schema, fields) = schema::schema();
         if index.schema() != schema {
             return Err(SearchError::Unreadable("it is of another version of larm".to_owned()));
@@ -171,7 +176,7 @@ impl Search<'_> {
         let most = usize::try_from(index.limits.search_ranked_max).unwrap_or(usize::MAX);
         let best = TopDocs::with_limit(most).order_by_score();
         let (best, count) = self.searcher.search(&meaning.query, &(best, Count))?;
-        let found = best.into_iter().map(|(score, doc)| self.candidate(score, doc));
+        let found = best.into_iter().map(|(score, doc)| self.candidate(score, doc, request));
         let found: Vec<Candidate> = found.collect::<tantivy::Result<_>>()?;
         let ranked = rank(found);
         let shown = ranked.shown.iter().skip(request.offset).take(request.limit);
@@ -185,13 +190,18 @@ impl Search<'_> {
         })
     }
 
-    fn candidate(&self, text: f32, doc: DocAddress) -> tantivy::Result<Candidate> {
+    fn candidate(
+        &self,
+        text: f32,
+        doc: DocAddress,
+        request: &Request,
+    ) -> tantivy::Result<Candidate> {
         let numbers = self.searcher.segment_reader(doc.segment_ord).fast_fields();
         let url_key = numbers.u64("url_key")?.first(doc.doc_id).unwrap_or_default();
         Ok(Candidate {
             doc,
             url_key,
-            near: numbers.u64("near")?.first(doc.doc_id),
+            near: numbers.u64("near")?.first(doc.doc_id).filter(|_| !request.similar),
             text,
             links: self.links_of(url_key)?,
             similar: 0,
@@ -234,7 +244,7 @@ impl Search<'_> {
         })
     }
 
-    /// From the main part if it says as much as the rest; else what the page says of itself.
+    /// From the main part, unless the rest says far more; else what the page says of itself.
     fn snippet(&self, document: &TantivyDocument, meaning: &Meaning) -> Snippet {
         let (fields, limits) = (&self.index.fields, &self.index.limits);
         let text_of = |field| -> (Lang, &str) {
@@ -246,7 +256,7 @@ impl Search<'_> {
         };
         let (main, rest) = (best_in(fields.text), best_in(fields.rest));
         let best = match (main, rest) {
-            (Some(main), Some(rest)) if rest.1 > main.1 => Some(rest),
+            (Some(main), Some(rest)) if rest.1 > main.1 * REST_TIMES => Some(rest),
             (main, rest) => main.or(rest),
         };
         let told = document.get_first(fields.description).and_then(|value| value.as_str());

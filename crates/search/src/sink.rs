@@ -76,6 +76,15 @@ impl SearchSink {
         self
     }
 
+    /// Says that the crawl in `dir` goes on without its index, if it has one: what is fetched from here on is
+    /// missing in it.
+    pub fn go_on_without(dir: &Path) {
+        let layout = Layout::new(dir);
+        if layout.index().is_dir() {
+            layout.note_incomplete("they were fetched when no index was kept");
+        }
+    }
+
     /// Nothing was ever committed: whatever is there belongs to nobody.
     fn begin(&mut self) -> Result<(Option<Index>, Position)> {
         self.journal.clear()?;

@@ -247,6 +247,35 @@ fn what_links_say_of_a_page_finds_it_and_ranks_it() {
 }
 
 #[test]
+fn pages_that_lack_a_part_of_the_query_are_explained_like_others() {
+    let desk = Desk::of(&[
+        page("/one", "One", "A slipstream, and much later in the same text, a wing."),
+        page("/two", "Two", "A wing slipstream, which is another thing."),
+    ]);
+    for query in ["wing slipstream", "wing -another", "win*", "wing \"wing slipstream\""] {
+        let request =
+            Request { query: query.into(), limit: 9, explain: true, ..Request::default() };
+        let found = desk.index().search(&request, &|_| None).unwrap();
+        for hit in &found.hits {
+            let told = hit.explanation.clone().unwrap();
+            let sum: f32 = told.words.iter().map(|worth| worth.score).sum();
+            assert!((sum - told.text).abs() < 1e-3, "{query}: {told:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_shown_of_a_page_is_its_main_part_if_that_says_anything_of_the_kind() {
+    let text = "Sorting, keys, lists\nA list is sorted in place, which takes no memory.";
+    let desk = Desk::of(&[with_facts(page("/sort", "Sort", text), |facts| {
+        facts.marks.main.push(21..text.len() as u32);
+    })]);
+    let shown = |query: &str| desk.search(query).hits[0].snippet.text.clone();
+    assert_eq!(shown("sorting lists"), "A list is sorted in place, which takes no memory.");
+    assert_eq!(shown("keys"), "Sorting, keys, lists");
+}
+
+#[test]
 fn importance_from_outside_decides_between_equals() {
     let desk = Desk::of(&[page("/a", "Egg", "An egg."), page("/b", "Egg", "One egg.")]);
     for best in ["/a", "/b"] {
@@ -272,6 +301,8 @@ fn copies_are_named_with_their_original_and_near_duplicates_stand_behind_it() {
     let mut unchanged = page("/original", "Egg", "How to cook an egg.");
     unchanged.same_as = copy.same_as.clone();
     let desk = Desk::of(&[original, copy, near, unchanged]);
+    let request = Request { query: "egg".into(), limit: 9, similar: true, ..Request::default() };
+    assert_eq!(desk.index().search(&request, &|_| None).unwrap().total, 2);
     let found = desk.search("egg");
     assert_eq!((found.total, found.hits.len()), (1, 1));
     assert_eq!(

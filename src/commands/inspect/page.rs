@@ -153,7 +153,7 @@ pub fn show(args: &InspectPage) -> Result<()> {
     ];
     for (name, value) in rows {
         if let Some(value) = value {
-            writeln!(out, "  {name:<9} {value}")?;
+            writeln!(out, "  {name:<9} {}", human::plain(&value))?;
         }
     }
     for signal in signals(&page, &limits) {
@@ -166,7 +166,8 @@ pub fn show(args: &InspectPage) -> Result<()> {
     for link in page.links() {
         let to = target(&input, &page, link.target);
         let to = to.unwrap_or_else(|| format!("{} (cannot be resolved)", link.target));
-        writeln!(out, "  {:<9} {to}  {}", link.via.word(), human::cut(link.text, 60))?;
+        let (to, text) = (human::plain(&to), human::cut(link.text, 60));
+        writeln!(out, "  {:<9} {to}  {text}", link.via.word())?;
     }
     let words =
         |text: &str| human::counted(text.split_whitespace().count() as u64, "word", "words");

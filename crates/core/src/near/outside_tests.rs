@@ -11,7 +11,7 @@ use url::Url;
 use super::*;
 use crate::Limits;
 use crate::parse::testdata::archive;
-use crate::parse::{Input, parse, pieces};
+use crate::parse::{Input, parse};
 
 struct Page {
     path: String,
@@ -26,12 +26,9 @@ impl Page {
         let url = Url::parse("http://example.com/page.html").unwrap();
         let input = Input { url: &url, content_type: Some("text/html"), body: &body, text: true };
         let page = parse(&input, &limits);
-        let main: Vec<&str> = match page.marks.main.is_empty() {
-            true => vec![&page.text],
-            false => pieces(&page.text, &page.marks.main).collect(),
-        };
-        let simhash = Simhash::of(main.iter().copied(), limits.near_words_min);
-        Self { path, features: features_of(&main.join("\n")), simhash, body }
+        let text: Vec<&str> = page.substance().collect();
+        let simhash = Simhash::of(text.iter().copied(), limits.near_words_min);
+        Self { path, features: features_of(&text.join("\n")), simhash, body }
     }
 
     fn is_near(&self, other: &Self) -> bool {

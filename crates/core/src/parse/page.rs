@@ -83,6 +83,16 @@ impl Page {
         pieces(&self.text, &self.marks.main).collect::<Vec<_>>().join("\n")
     }
 
+    /// What tells the page from others: its main part if that is half of the text, else all of it. A page that is
+    /// made of lists may have little prose, and that may be the same on all of them.
+    pub fn substance(&self) -> impl Iterator<Item = &str> {
+        let main = &self.marks.main;
+        let bytes: usize = main.iter().map(|span| span.len()).sum();
+        let is_main = !main.is_empty() && bytes * 2 >= self.text.len();
+        let whole = (!is_main).then_some(self.text.as_str());
+        pieces(&self.text, if is_main { main } else { &[] }).chain(whole)
+    }
+
     /// The links in the order of the page.
     pub fn links(&self) -> impl ExactSizeIterator<Item = LinkRef<'_>> {
         self.links.spans.iter().map(|link| self.links.get(link))

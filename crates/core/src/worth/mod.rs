@@ -4,6 +4,8 @@
 //! comes. So for each shape of a host's URLs ([`Shapes`]) it is counted how its last pages did. One that
 //! brings nothing for a while is slow: its URLs come after all others. One that goes on to bring nothing is
 //! cut off: its URLs wait, except for a few that are tried, ever more rarely, to see whether that has changed.
+//! Endless spaces have to lead on. So pages that bring nothing and lead to nothing that is not known yet, as
+//! copies and dead links do, come last but are not cut off for long: there will be an end to them.
 //!
 //! - WORTH-1: a shape that has proven itself, and whose pages go on to bring something new, is never slow,
 //!   whatever the pages beside it do. A page brings something if it has [`NEW_LETTERS_MIN`] letters, or a
@@ -37,11 +39,17 @@ use crate::Limits;
 pub const NEW_LETTERS_MIN: u32 = 64;
 /// Pages with something new that prove a shape.
 const PROVEN_PAGES: u32 = 3;
+/// Pages with something new after which next to nobody doubts that there is more.
+const SURE_PAGES: u32 = 20;
 /// Fruitless pages beyond which that proof does not count any more, and for a shape that was never proven,
 /// beyond which its links are no promise.
 const DOUBT_PAGES: u32 = 10;
 /// The part of the pages that cut a shape off after which it is slow.
 const SHARE_SLOW: u32 = 3;
+/// How many times more fruitless pages cut a shape off, if most of them do not lead on.
+const TIMES_FINITE: u32 = 10;
+/// New URLs of a page that count for that: a table of contents leads to many, and is one page.
+const LEADING_MAX: usize = 4;
 /// URLs of a shape that wait before one of them is tried; twice as many after each try in vain.
 const HELD_BEFORE_TRY: u32 = 32;
 /// New links of a page that are looked at for what they promise.
@@ -73,6 +81,8 @@ pub struct Tally {
     pub since: u32,
     /// The same, but a page with something new halves it: what cuts a shape off.
     barren: u32,
+    /// URLs which were not known that those led to, counted in the same way.
+    leading: u32,
     /// Pages in a row without new text, whatever they lead to.
     dry: u32,
     /// URLs that wait because the shape is cut off, since it last brought something.
@@ -86,32 +96,56 @@ impl Tally {
         self.fruitful >= PROVEN_PAGES && self.barren < DOUBT_PAGES
     }
 
+    fn is_sure(&self) -> bool {
+        self.is_proven() && self.fruitful >= SURE_PAGES && self.fruitful >= self.pages / 2
+    }
+
     /// Counts a page. Whether URLs that wait may have to be looked at again.
-    fn count(&mut self, has_text: bool, is_fruitful: bool) -> bool {
+    fn count(&mut self, brought: Brought) -> bool {
         self.pages = self.pages.saturating_add(1);
-        self.dry = if has_text { 0 } else { self.dry.saturating_add(1) };
-        if is_fruitful {
+        self.dry = if brought.text { 0 } else { self.dry.saturating_add(1) };
+        if brought.fruit {
             self.fruitful = self.fruitful.saturating_add(1);
-            (self.since, self.barren, self.tries) = (0, self.barren / 2, 0);
+            (self.since, self.tries) = (0, 0);
+            (self.barren, self.leading) = (self.barren / 2, self.leading / 2);
             return std::mem::take(&mut self.held) > 0;
         }
         self.since = self.since.saturating_add(1);
         self.barren = self.barren.saturating_add(1);
+        self.leading = self.leading.saturating_add(brought.urls);
         self.tries += u8::from(self.held > 0 && self.tries < 24);
         false
     }
 
     fn verdict(&self, cut_at: u32) -> Option<Verdict> {
+        let slow_at = (cut_at / SHARE_SLOW).max(1);
+        let cut_at = if self.is_endless() { cut_at } else { cut_at.saturating_mul(TIMES_FINITE) };
         match self.barren {
             barren if barren >= cut_at && self.held >= HELD_BEFORE_TRY << self.tries => {
                 Some(Verdict::Try)
             }
             barren if barren >= cut_at => Some(Verdict::Cut),
             _ if self.is_proven() => Some(Verdict::Good),
-            barren if barren >= (cut_at / SHARE_SLOW).max(1) => Some(Verdict::Slow),
+            barren if barren >= slow_at => Some(Verdict::Slow),
             _ => None,
         }
     }
+
+    /// Whether its fruitless pages lead on to ever more: about one new URL for each of them, by and large.
+    fn is_endless(&self) -> bool {
+        self.leading.saturating_mul(2) >= self.barren
+    }
+}
+
+/// What a page brought, as it is counted.
+#[derive(Debug, Clone, Copy)]
+struct Brought {
+    /// Text, or pictures, that were new.
+    text: bool,
+    /// Something that was worth the fetch.
+    fruit: bool,
+    /// URLs that were not known, at most [`LEADING_MAX`].
+    urls: u32,
 }
 
 /// What is to become of a URL of some shape.
@@ -182,13 +216,15 @@ impl HostWorth {
         limits: &Limits,
     ) -> Noted {
         let shapes = Shapes::of(path);
-        let mut leads_to = leads_to.peekable();
-        if *harvest == Harvest::Redirect && leads_to.peek().is_some() {
+        let leads_to: Vec<&str> = leads_to.take(LINKS_LOOKED_AT).collect();
+        if *harvest == Harvest::Redirect && !leads_to.is_empty() {
             return Noted::default();
         }
-        let has_text = self.has_new(harvest, limits);
-        let fruitful = has_text || self.is_promise(&shapes, leads_to);
-        let mut noted = Noted { fruitful, healed: false };
+        let urls = leads_to.len().min(LEADING_MAX) as u32;
+        let text = self.has_new(harvest, limits);
+        let fruit = text || self.is_promise(&shapes, &leads_to);
+        let brought = Brought { text, fruit, urls };
+        let mut noted = Noted { fruitful: fruit, healed: false };
         self.pages = self.pages.saturating_add(1);
         let mut is_proven = false;
         for (key, name) in shapes.iter() {
@@ -196,13 +232,13 @@ impl HostWorth {
             let pattern = self.pattern_mut(key, name, limits);
             pattern.last = pages;
             is_proven = pattern.tally.is_proven();
-            noted.healed |= pattern.tally.count(has_text, fruitful);
+            noted.healed |= pattern.tally.count(brought);
             if is_proven {
                 break;
             }
         }
         if !is_proven {
-            noted.healed |= self.whole.count(has_text, fruitful);
+            noted.healed |= self.whole.count(brought);
         }
         let tallies = self.patterns.iter().map(|pattern| &pattern.tally).chain([&self.whole]);
         self.doubts = tallies.into_iter().any(|tally| tally.barren > 0);
@@ -220,6 +256,13 @@ impl HostWorth {
             Some((verdict, at)) => (verdict, Some(self.finding(at, verdict))),
             None => (Verdict::Good, None),
         }
+    }
+
+    /// Whether most pages of a URL's finest shape brought something new, and many did: so will this one.
+    pub fn is_sure(&self, path: &str) -> bool {
+        let shapes = Shapes::of(path);
+        let finest = shapes.iter().next().and_then(|(key, _)| self.find(key));
+        finest.map(|i| &self.patterns[i].tally).is_some_and(Tally::is_sure)
     }
 
     /// Notes that a URL waits, by the same rules as [`HostWorth::judge`].
@@ -297,8 +340,8 @@ impl HostWorth {
 
     /// Whether a page leads to another kind of pages, which have shown, or may yet show, text of their own.
     /// Its own kind is no promise: that is what mazes are made of.
-    fn is_promise<'a>(&self, own: &Shapes, leads_to: impl Iterator<Item = &'a str>) -> bool {
-        let mut others = leads_to.take(LINKS_LOOKED_AT).map(Shapes::of);
+    fn is_promise(&self, own: &Shapes, leads_to: &[&str]) -> bool {
+        let mut others = leads_to.iter().map(|path| Shapes::of(path));
         others.any(|other| other.finest() != own.finest() && self.promises(own, &other))
     }
 

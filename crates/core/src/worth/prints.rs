@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::parse::{Page, Span, pieces};
+use crate::parse::Page;
 use crate::{Limits, Via};
 
 /// Letters that a picture counts for: as much as the least text that is worth a page.
@@ -34,11 +34,7 @@ pub struct Print {
 pub fn prints(page: &Page, limits: &Limits) -> Vec<Print> {
     let prints_max = usize::try_from(limits.page_prints_max).unwrap_or(usize::MAX);
     let mut prints: Vec<Print> = pictures(page).take(prints_max).collect();
-    let whole: Span = 0..u32::try_from(page.text.len()).unwrap_or(u32::MAX);
-    let whole = std::slice::from_ref(&whole);
-    let main = &page.marks.main;
-    let spans = if main.is_empty() { whole } else { main };
-    let lines = pieces(&page.text, spans).flat_map(str::lines).take(LINES_MAX);
+    let lines = page.substance().flat_map(str::lines).take(LINES_MAX);
     let mut lines: Vec<&str> = lines.collect();
     let lines_max = prints_max - prints.len();
     // Only those that count are looked into.

@@ -11,6 +11,9 @@ const PAGES_FOR_FRUITFUL: u64 = 4;
 /// Pages for each other site that links to something here.
 const PAGES_FOR_DOMAIN: u64 = 50;
 
+/// Pages with something new that make a host rich, if they are half of its pages.
+const RICH_PAGES: u64 = 100;
+
 /// What was fetched, and what it was worth.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purse {
@@ -27,6 +30,11 @@ impl Purse {
     pub fn allowed(&self, base: u64) -> u64 {
         let earned = self.fruitful.saturating_mul(PAGES_FOR_FRUITFUL);
         base.saturating_add(earned).saturating_add(self.domains.count() * PAGES_FOR_DOMAIN)
+    }
+
+    /// Whether there is so much to be found that even a doubtful link is worth a fetch.
+    pub fn is_rich(&self) -> bool {
+        self.fruitful >= RICH_PAGES && self.fruitful >= self.pages / 2
     }
 
     /// Whether all of that is used up.
@@ -71,6 +79,13 @@ mod tests {
             purse.pages += 1;
             purse.fruitful += u64::from(n % 3 == 0);
         }
+    }
+
+    #[test]
+    fn a_host_is_rich_with_many_pages_that_are_worth_it_among_few_that_are_not() {
+        let purse = |pages, fruitful| Purse { pages, fruitful, ..Purse::default() };
+        assert!(purse(150, 100).is_rich() && purse(9_000, 4_500).is_rich());
+        assert!(!purse(99, 99).is_rich() && !purse(9_000, 4_000).is_rich());
     }
 
     #[test]

@@ -14,9 +14,9 @@ struct Crawled {
 }
 
 impl Crawled {
-    /// Whether a URL is fetched; if so, it brings this text.
+    /// Whether a URL is fetched; if so, it brings this text, and leads to one more of its like.
     fn meet(&mut self, path: &str, text: &str) -> bool {
-        self.meet_leading_to(path, text, &[])
+        self.meet_leading_to(path, text, &[path])
     }
 
     fn meet_leading_to(&mut self, path: &str, text: &str, links: &[&str]) -> bool {
@@ -177,7 +177,7 @@ fn lists_that_lead_to_good_pages_are_good_and_mazes_that_lead_to_each_other_are_
 fn files_are_new_and_what_is_not_there_is_nothing() {
     let limits = Limits::default();
     let mut host = Crawled::default();
-    for n in 0..100 {
+    for n in 0..300 {
         host.worth.note(&format!("/f/{n}.pdf"), &Harvest::Body, std::iter::empty(), &limits);
         host.worth.note(&format!("/gone/{n}"), &Harvest::Nothing, std::iter::empty(), &limits);
     }
@@ -186,15 +186,29 @@ fn files_are_new_and_what_is_not_there_is_nothing() {
 }
 
 #[test]
+fn copies_that_lead_nowhere_come_last_and_are_fetched() {
+    let mut manual = Crawled::default();
+    (0..100).for_each(|n| _ = manual.meet(&format!("/en/{n}"), &new_text(n)));
+    let untranslated = ["/da/", "/ko/"].map(|at| (0..200).map(move |n| format!("{at}page-{n}")));
+    for page in untranslated.into_iter().flatten() {
+        assert!(manual.meet_leading_to(&page, EMPTY, &[]), "{page} waits");
+    }
+    assert_eq!(manual.verdict("/da/page-1"), Verdict::Slow);
+    let mut dead = Crawled::default();
+    (0..100_000).for_each(|n| _ = dead.meet_leading_to(&format!("/gone/{n}"), EMPTY, &[]));
+    assert!((300..330).contains(&dead.fetched), "{} fetched", dead.fetched);
+}
+
+#[test]
 fn a_redirect_that_leads_on_says_nothing_and_one_that_does_not_is_fruitless() {
     let limits = Limits::default();
     let mut host = HostWorth::default();
-    for n in 0..100 {
+    for n in 0..300 {
         let on = format!("/page/{n}");
         host.note("/go/1", &Harvest::Redirect, std::iter::once(&*on), &limits);
         host.note("/back/1", &Harvest::Redirect, std::iter::empty(), &limits);
     }
-    assert_eq!(host.judge("/go/2", 1_000).0, Verdict::Good);
+    assert_eq!(host.judge("/go/2", 3_000).0, Verdict::Good);
     assert_eq!(host.judge("/back/2", CUT_AT).0, Verdict::Cut);
 }
 

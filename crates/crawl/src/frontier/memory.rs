@@ -488,6 +488,11 @@ impl Frontier for MemoryFrontier {
         None
     }
 
+    fn is_sure(&self, url: &CrawlUrl) -> bool {
+        let host = self.hosts.get(url.host());
+        host.is_some_and(|host| host.purse.is_rich() || host.worth.is_sure(url.path_and_query()))
+    }
+
     fn totals(&self) -> &Totals {
         &self.totals
     }

@@ -310,6 +310,10 @@ pub trait Frontier: Send {
     /// What is thought of URLs like this one, if they are not simply good.
     fn finding(&self, url: &CrawlUrl) -> Option<Finding>;
 
+    /// Whether this URL is known to be worth a fetch, by pages like it or by its host as a whole. Nothing is known of
+    /// a host that nobody is at.
+    fn is_sure(&self, url: &CrawlUrl) -> bool;
+
     /// Counts of the whole crawl.
     fn totals(&self) -> &Totals;
 

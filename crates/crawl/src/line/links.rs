@@ -67,12 +67,12 @@ impl JudgedLinks {
         }
     }
 
-    /// Follows none of the links that `leads_on`, for a reason.
-    pub fn leave(&mut self, reason: &Reason, leads_on: impl Fn(Via) -> bool) {
-        self.candidates.retain(|candidate| !leads_on(candidate.via));
+    /// Follows none of the links that `is_left` names, for a reason.
+    pub fn leave(&mut self, reason: &Reason, is_left: impl Fn(Via, &str) -> bool) {
+        self.candidates.retain(|candidate| !is_left(candidate.via, candidate.url.as_str()));
         let (verdict, mut left) = (reason.to_string(), 0);
         let facts = self.facts.iter().map(|fact| {
-            let is_left = leads_on(fact.via) && !fact.is_rejected();
+            let is_left = is_left(fact.via, fact.to) && !fact.is_rejected();
             left += u32::from(is_left);
             if is_left { LinkFact { verdict: &verdict, ..fact } } else { fact }
         });

@@ -4,10 +4,14 @@
 //! original leads to. Care is taken not to lose pages: a page with few words is not compared; one that
 //! its near-copy names as the canonical one is the original, whoever came first; and links are followed
 //! all the same where a site begins, and if many of them are new, also when read as the original would
-//! have them: lists in pages may differ in nothing but their links.
+//! have them: lists in pages may differ in nothing but their links. If few are new, those are followed that lead to a
+//! kind of pages, or to a host, which has something new as a rule: each class of a reference may have one more page
+//! of its own.
+
+use std::collections::HashSet;
 
 use larm_core::near::{Simhash, Translation};
-use larm_core::parse::{Kind, Page, pieces};
+use larm_core::parse::{Kind, Page};
 use larm_core::partition::{PARTITIONS, partition};
 use larm_core::scope::Reason;
 use larm_core::url::{self, CrawlUrl};
@@ -21,7 +25,7 @@ use crate::frontier::{CANONICAL, Candidate, Lease, Likeness, NEAR_DUPLICATE, Pag
 use crate::plan::Duplicates;
 
 /// Links that are looked at to see whether they are new.
-const SAMPLE_MAX: usize = 64;
+const SAMPLE_MAX: usize = 512;
 /// New links from which on a near-duplicate is followed, if they are also one in `NEW_SHARE`.
 const NEW_MIN: usize = 3;
 /// See `NEW_MIN`.
@@ -41,6 +45,8 @@ struct Original {
 struct News {
     new: usize,
     all: usize,
+    /// New ones that lead to what is sure to bring something.
+    sure: HashSet<Box<str>>,
 }
 
 impl News {
@@ -84,7 +90,7 @@ impl Line {
         let near = known.and_then(|fact| fact.value.strip_prefix("of ")?.split(", ").next());
         let same = read.digest.same_as.as_ref().map(|same| same.url.as_str());
         if let Some(url) = near.filter(|_| known.is_some_and(|fact| fact.value.ends_with(LEFT))) {
-            links.leave(&reason(url), leads_on);
+            links.leave(&reason(url), |via, _| leads_on(via));
         }
         read.likeness = Some(Likeness { simhash, of: near.or(same).map(Into::into) });
     }
@@ -96,13 +102,9 @@ impl Line {
         page.filter(|_| self.duplicates != Duplicates::Off)
     }
 
-    /// The words of a page's main part, or of all of it where none was found.
+    /// The words of a page's main part, or of all of it where that is not most of it.
     fn simhash(&self, page: &Page) -> Option<Simhash> {
-        let words_min = self.limits.near_words_min;
-        match page.marks.main.is_empty() {
-            true => Simhash::of([page.text.as_str()], words_min),
-            false => Simhash::of(pieces(&page.text, &page.marks.main), words_min),
-        }
+        Simhash::of(page.substance(), self.limits.near_words_min)
     }
 
     /// The other URL of the same site that a page names as its canonical one.
@@ -179,8 +181,12 @@ impl Line {
                 news.new, news.all
             ));
         }
-        links.leave(&reason(url), leads_on);
-        Ok(format!("{said}; {LEFT}"))
+        let is_left = |via, to: &str| leads_on(via) && !news.sure.contains(to);
+        links.leave(&reason(url), is_left);
+        Ok(match news.sure.len() {
+            0 => format!("{said}; {LEFT}"),
+            sure => format!("{said}; {LEFT} but for {sure} to what brings much as a rule"),
+        })
     }
 
     /// How many links are new, as they are and as the original would have them. Of many, some are looked
@@ -192,7 +198,7 @@ impl Line {
         let step = hops.len().div_ceil(SAMPLE_MAX).max(1);
         let translation = Translation::between(lease.url().as_str(), original);
         let frontier = self.frontier();
-        let mut new = 0;
+        let (mut new, mut sure) = (0, HashSet::new());
         for candidate in hops.iter().step_by(step) {
             let url = &candidate.url;
             let other = translation.as_ref().and_then(|turn| turn.of(url.as_str()));
@@ -200,8 +206,11 @@ impl Line {
             let is_known = frontier.knows(url)?
                 || other.is_some_and(|url| frontier.knows(&url).unwrap_or(false));
             new += usize::from(!is_known);
+            if !is_known && frontier.is_sure(url) {
+                sure.insert(url.as_str().into());
+            }
         }
-        Ok(News { new: (new * step).min(hops.len()), all })
+        Ok(News { new: (new * step).min(hops.len()), all, sure })
     }
 }
 

@@ -117,6 +117,11 @@ impl Captures {
         })
     }
 
+    /// Records so far that are longer than may be read.
+    pub fn passed_over(&self) -> u64 {
+        self.reader.passed_over()
+    }
+
     /// The next record; at damage, which is noted, and at the end there is none.
     fn next_record(&mut self) -> Result<Option<Record>> {
         match self.reader.next() {

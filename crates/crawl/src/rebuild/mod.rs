@@ -9,6 +9,7 @@
 //! links are known again, and what never came to the archive is not.
 
 mod capture;
+mod flight;
 mod in_place;
 mod index;
 pub mod stage;
@@ -21,9 +22,9 @@ use larm_core::url::{self, CrawlUrl, UrlRules};
 use larm_core::via::Via;
 use larm_core::{Fact, Limits, Protocol, Truncated};
 use serde::Serialize;
-use tokio::task::JoinSet;
 
 use self::capture::{Capture, Captures};
+use self::flight::Flight;
 use self::in_place::InPlace;
 use self::index::IndexBuilder;
 use crate::clock::Clock;
@@ -45,8 +46,6 @@ pub use capture::{Damage, is_archive, list};
 
 /// Fingerprints noted between two checkpoints.
 const FORESEEN_BATCH: usize = 250_000;
-/// Answers that are read at a time, per thread.
-const READ_AHEAD: usize = 4;
 
 /// A crawl directory to be made anew from its archive.
 pub struct Rebuild {
@@ -84,6 +83,10 @@ impl Rebuilt {
     }
 
     fn look_back(&mut self, captures: Captures) {
+        let passed_over = captures.passed_over();
+        if passed_over > 0 {
+            *self.skipped.entry("longer than may be read".to_owned()).or_default() += passed_over;
+        }
         for (kind, count) in captures.others {
             *self.others.entry(kind).or_default() += count;
         }
@@ -288,13 +291,7 @@ impl Work<'_> {
 
     /// Second reading: every answer through the end of the line.
     async fn read_all(&mut self, rules: &UrlRules, limits: &Limits) -> Result<()> {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut flight = Flight {
-            tasks: JoinSet::new(),
-            bytes: 0,
-            places: threads * READ_AHEAD,
-            bytes_max: limits.bodies_bytes_max,
-        };
+        let mut flight = Flight::new(limits);
         for file in &self.archive.files.clone() {
             let mut captures = Captures::open(file, &self.archive.crawl_id, limits)?;
             for capture in captures.by_ref() {
@@ -326,6 +323,14 @@ impl Work<'_> {
             self.report.skip("a question of the crawl itself, such as robots.txt");
             return Ok(());
         }
+        if !flight.takes(url.fingerprint()) {
+            self.settle(flight).await?;
+        }
+        if self.is_older(&capture, &url)? {
+            self.report.skip("an older version of what is there");
+            return Ok(());
+        }
+        let fingerprint = url.fingerprint();
         let candidate = candidate(&capture, url, via);
         let place = capture.place.clone();
         let original = self.original(&capture, limits, flight).await?;
@@ -337,15 +342,33 @@ impl Work<'_> {
         let (line, bytes) = (self.line.clone(), fetched.raw.len() as u64);
         self.report.restored += 1;
         let archived = Archived { fetched, place };
-        flight.start(bytes, async move { pipeline::restore(&line, lease, archived).await }).await
+        flight
+            .start(
+                fingerprint,
+                bytes,
+                async move { pipeline::restore(&line, lease, archived).await },
+            )
+            .await
     }
 
-    /// Waits until the writer has settled all that was sent to it.
-    async fn settled(&self) {
+    /// Whether a later answer of the same URL was read before. A state that is kept knows which one counts.
+    fn is_older(&self, capture: &Capture, url: &CrawlUrl) -> Result<bool> {
+        if !self.report.state_rebuilt {
+            return Ok(false);
+        }
+        let row = self.line.frontier.look().page(url)?;
+        Ok(row.is_some_and(|row| row.at > capture.at()))
+    }
+
+    /// Waits until all that is under way has gone through the line, and the writer has settled it.
+    async fn settle(&self, flight: &mut Flight) -> Result<()> {
+        flight.land_all().await?;
+        flight.forget();
         let now = self.line.clock.now();
         while self.line.frontier.look().status(now, 0).leased > 0 {
             self.line.wake.notified().await;
         }
+        Ok(())
     }
 
     /// The payload of what a revisit stands for.
@@ -363,8 +386,7 @@ impl Work<'_> {
         let Some(original) = original else { return Ok(None) };
         let mut row = self.line.frontier.look().page(&original)?;
         if row.is_none() {
-            flight.land_all().await?;
-            self.settled().await;
+            self.settle(flight).await?;
             row = self.line.frontier.look().page(&original)?;
         }
         let Some(place) = row.and_then(|row| row.warc) else {
@@ -374,48 +396,6 @@ impl Work<'_> {
         let path = self.archive.dir.join("warc").join(&*place.name);
         let record = WarcReader::open(path, limits)?.record_at(place.offset)?;
         Ok(Some(record.payload().to_vec()))
-    }
-}
-
-/// Answers on their way through the line: so many, and so many bytes.
-struct Flight {
-    tasks: JoinSet<Result<u64>>,
-    bytes: u64,
-    places: usize,
-    bytes_max: u64,
-}
-
-impl Flight {
-    async fn start(
-        &mut self,
-        bytes: u64,
-        task: impl Future<Output = Result<()>> + Send + 'static,
-    ) -> Result<()> {
-        let is_full = |flight: &Self| {
-            flight.tasks.len() >= flight.places || flight.bytes + bytes > flight.bytes_max
-        };
-        while is_full(self) && !self.tasks.is_empty() {
-            self.land().await?;
-        }
-        self.bytes += bytes;
-        self.tasks.spawn(async move { task.await.map(|()| bytes) });
-        Ok(())
-    }
-
-    async fn land(&mut self) -> Result<()> {
-        let panicked =
-            |error| Error::Stopped(format!("larm has a bug: reading panicked ({error})"));
-        if let Some(landed) = self.tasks.join_next().await {
-            self.bytes -= landed.map_err(panicked)??;
-        }
-        Ok(())
-    }
-
-    async fn land_all(&mut self) -> Result<()> {
-        while !self.tasks.is_empty() {
-            self.land().await?;
-        }
-        Ok(())
     }
 }
 

@@ -31,6 +31,8 @@ impl Hints {
     pub const BODY: Self = Self(32);
     /// It says outright that it is part of the frame.
     pub const ROLE: Self = Self(64);
+    /// It says outright that it is the page's main part.
+    pub const DECLARED: Self = Self(128);
 
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -97,7 +99,10 @@ impl Hints {
         ];
         if FRAME.iter().any(|each| role.eq_ignore_ascii_case(each)) {
             self.add(Self::ROLE);
-        } else if role.eq_ignore_ascii_case("main") || role.eq_ignore_ascii_case("article") {
+        } else if role.eq_ignore_ascii_case("main") {
+            self.add(Self::MAIN);
+            self.add(Self::DECLARED);
+        } else if role.eq_ignore_ascii_case("article") {
             self.add(Self::MAIN);
         }
     }

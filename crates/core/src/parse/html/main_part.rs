@@ -1,5 +1,8 @@
 //! Which blocks are the page's main part: the article without navigation, notices and frame.
 //!
+//! Where a page has one element `main`, or one with that role, only what is in it is looked at, and all of it is
+//! the main part where little of it is prose: an index, a table of contents.
+//!
 //! Four steps over the blocks, each a loop or two. What says that it is frame, by its name, role or class,
 //! is set aside, unless much of the page's prose would go with it. Then paragraphs speak for the block
 //! they stand in and, less, for those around it: the block with the most voices holds the main part, or
@@ -7,11 +10,13 @@
 //! (lists of links, forms, bylines) goes.
 //!
 //! Nothing is certain here, so nothing is forced: where nothing speaks for any block, or too little text
-//! would be left, a page has no main part. The figures are rules of thumb; docs/text.md says how well
+//! would be left, a page has no main part. So a list of links is not taken for the notice that stands below it. The figures are rules of thumb; docs/text.md says how well
 //! they do, and moving any of them by a fourth changes little.
 
 #[cfg(test)]
 mod tests;
+
+use std::ops::Range;
 
 use super::hint::Hints;
 use super::name::Tag;
@@ -22,6 +27,8 @@ use crate::parse::marks::Span;
 const SENTENCE_BYTES_MIN: u32 = 25;
 /// A main part with less text is none, unless it is half of the page.
 const MAIN_BYTES_MIN: u32 = 140;
+/// The main part is at least one of so many parts of the text that is no frame.
+const KEPT_PARTS: usize = 10;
 /// How much of a paragraph's voice each block around it hears, from the innermost outwards.
 const HEARD: [f32; 5] = [1.0, 0.5, 0.17, 0.11, 0.08];
 /// With this share of all voices a block is no frame, whatever it is called.
@@ -42,12 +49,15 @@ pub(super) fn main_part(outline: &Outline, text: &str) -> Vec<Span> {
     let mut judge = Judge::new(outline, text);
     judge.set_frame_aside();
     judge.hear_paragraphs();
-    let Some(top) = judge.top() else { return Vec::new() };
-    judge.keep(top);
-    let spans = judge.spans();
-    let kept: usize = spans.iter().map(|span| span.len()).sum();
-    let is_enough = kept >= MAIN_BYTES_MIN as usize || kept * 2 > text.len();
-    if is_enough { spans } else { Vec::new() }
+    let field = judge.field();
+    if let Some(top) = judge.top(&field) {
+        judge.keep(top);
+        let spans = judge.spans();
+        if judge.is_enough(&spans, &field, text) {
+            return spans;
+        }
+    }
+    judge.whole(&field)
 }
 
 /// What stands in one block, apart from the blocks in it.
@@ -186,15 +196,71 @@ impl<'o> Judge<'o> {
         }
     }
 
+    /// The blocks among which the main part is: those of the one that the page itself calls so, else all.
+    fn field(&self) -> Range<usize> {
+        let all = 0..self.blocks.len();
+        let mut declared = all.clone().filter(|&at| !self.aside[at] && self.is_declared(at));
+        let Some(first) = declared.next() else { return all };
+        let end = (first + 1..all.end).find(|&at| (self.blocks[at].parent as usize) < first);
+        let field = first..end.unwrap_or(all.end);
+        let is_only = declared.all(|at| field.contains(&at));
+        if is_only && self.sums[first].bytes >= MAIN_BYTES_MIN { field } else { all }
+    }
+
+    fn is_declared(&self, at: usize) -> bool {
+        let block = &self.blocks[at];
+        block.tag == Tag::Main || block.hints.has(Hints::DECLARED)
+    }
+
     /// The block that holds the main part.
-    fn top(&self) -> Option<usize> {
-        let candidates = 0..self.blocks.len();
-        let candidates = candidates.filter(|&at| !self.aside[at] && self.heard[at] > 0.0);
+    fn top(&self, field: &Range<usize>) -> Option<usize> {
+        let framed = self.framed();
+        let candidates = field.clone().filter(|&at| !self.aside[at] && self.heard[at] > 0.0);
+        let candidates = candidates.filter(|&at| !framed[at]);
         let candidates = candidates.map(|at| (at, self.worth(at)));
         let (top, _) = candidates.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        let top = self.widen(self.lift(top));
-        let is_one_of_many = self.sums[top].voices < self.sums[0].voices * MAIN_SHARE_MIN;
-        Some(if is_one_of_many { 0 } else { top })
+        let top = self.widen(self.lift(top)).max(field.start);
+        let all = &self.sums[field.start];
+        let is_one_of_many = self.sums[top].voices < all.voices * MAIN_SHARE_MIN;
+        Some(if is_one_of_many { field.start } else { top })
+    }
+
+    /// Which blocks are in one that calls itself frame, and yet has too much of the prose to be set aside; but
+    /// for articles in it.
+    fn framed(&self) -> Vec<bool> {
+        let mut framed = vec![false; self.blocks.len()];
+        for at in 1..self.blocks.len() {
+            let is_within = framed[self.blocks[at].parent as usize];
+            framed[at] = !self.is_article(at) && (is_within || self.claims_frame(at));
+        }
+        framed
+    }
+
+    fn claims_frame(&self, at: usize) -> bool {
+        let (block, sum) = (&self.blocks[at], &self.sums[at]);
+        let is_named = block.hints.has(Hints::FRAME) && !block.hints.has(Hints::MAIN);
+        // What holds nearly all of a page is named after one of its parts.
+        let is_part = sum.bytes < self.sums[0].bytes / 5 * 4;
+        let is_named = is_named && is_part && !is_sentence(block.tag);
+        is_named || is_frame_tag(block.tag) || block.hints.has(Hints::ROLE)
+    }
+
+    /// Whether so much was found that the rest is no loss. Of a list of links, a notice below it may be
+    /// all the prose there is.
+    fn is_enough(&self, spans: &[Span], field: &Range<usize>, text: &str) -> bool {
+        let kept: usize = spans.iter().map(|span| span.len()).sum();
+        let all = self.sums[field.start].bytes as usize;
+        kept * 2 > text.len() || (kept >= MAIN_BYTES_MIN as usize && kept * KEPT_PARTS >= all)
+    }
+
+    /// All of what the page calls its main part; nothing, if it does not say so.
+    fn whole(&mut self, field: &Range<usize>) -> Vec<Span> {
+        let (start, is_all) = (field.start, field.start == 0);
+        for at in 0..self.blocks.len() {
+            let is_within = at == start || (at > start && field.contains(&at));
+            self.kept[at] = is_within && !is_all && !self.aside[at];
+        }
+        self.spans()
     }
 
     fn worth(&self, at: usize) -> f32 {

@@ -31,7 +31,7 @@ use larm_core::alias;
 use larm_core::digest::BodyDigest;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{HostKey, Pace, Workbench};
-use larm_core::worth::Finding;
+use larm_core::worth::{Finding, Verdict};
 use larm_core::{Blame, Failure, Limits, Millis};
 
 use super::aliases::SharedAliases;
@@ -338,6 +338,16 @@ impl Frontier for DiskFrontier {
 
     fn finding(&self, url: &CrawlUrl) -> Option<Finding> {
         self.find(url)
+    }
+
+    fn is_sure(&self, url: &CrawlUrl) -> bool {
+        let Some(host) = self.state.hosts.get(&crate::frontier::host_key(url.host())) else {
+            return false;
+        };
+        let worth = host.worth.as_ref();
+        worth.is_some_and(|worth| worth.is_sure(url.path_and_query()))
+            || host.purse.is_rich()
+                && self.find(url).is_none_or(|finding| finding.verdict != Verdict::Cut)
     }
 
     fn totals(&self) -> &Totals {

@@ -6,7 +6,7 @@
 //! else is [`Error::Damaged`] with the offset of the record, after which the reader gives nothing more.
 //! Digests are compared when asked for, by [`Record::check_digests`].
 //!
-//! Memory: one record at a time. A block beyond `block_bytes_max` is damage to this reader.
+//! Memory: one record at a time. A block beyond `block_bytes_max` is passed over, and counted.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -26,6 +26,7 @@ pub struct WarcReader {
     file: Counted<BufReader<File>>,
     header_bytes_max: u64,
     block_bytes_max: u64,
+    passed_over: u64,
     /// Set after damage: what follows cannot be told from noise.
     ended: bool,
 }
@@ -57,8 +58,14 @@ impl WarcReader {
             path,
             header_bytes_max: limits.warc_header_bytes_max,
             block_bytes_max: payload_bytes_max.saturating_add(limits.header_bytes_max),
+            passed_over: 0,
             ended: false,
         })
+    }
+
+    /// Records so far that are longer than may be read.
+    pub fn passed_over(&self) -> u64 {
+        self.passed_over
     }
 
     /// Goes to the record that begins at `offset`, as an index names it.
@@ -72,12 +79,17 @@ impl WarcReader {
     /// The record that begins at `offset`.
     pub fn record_at(&mut self, offset: u64) -> Result<Record> {
         self.seek(offset)?;
-        let record = self.next().unwrap_or_else(|| Err(self.damaged(offset, "the file ends here")));
         self.ended = true;
-        record
+        match self.read_record()? {
+            Some(Found::Record(record)) => Ok(record),
+            Some(Found::TooLong(bytes)) => {
+                Err(self.damaged(offset, format!("the block is {bytes} bytes long")))
+            }
+            None => Err(self.damaged(offset, "the file ends here")),
+        }
     }
 
-    fn read_record(&mut self) -> Result<Option<Record>> {
+    fn read_record(&mut self) -> Result<Option<Found>> {
         let offset = self.file.count;
         let first = self.file.fill_buf().map_err(Error::io(&self.path))?;
         let read = match first {
@@ -91,9 +103,13 @@ impl WarcReader {
             _ => read_whole(&mut self.file, (self.header_bytes_max, self.block_bytes_max)),
         };
         let (head, block) = read.map_err(|fault| self.error(offset, fault))?;
+        let Some(block) = block else {
+            let bytes = head.block_bytes().map_err(|fault| self.error(offset, fault))?;
+            return Ok(Some(Found::TooLong(bytes)));
+        };
         let bytes = self.file.count - offset;
         let Head { version, fields } = head;
-        Ok(Some(Record { offset, bytes, version, fields, block }))
+        Ok(Some(Found::Record(Record { offset, bytes, version, fields, block })))
     }
 
     fn error(&self, offset: u64, fault: Fault) -> Error {
@@ -113,12 +129,18 @@ impl Iterator for WarcReader {
     type Item = Result<Record>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
+        while !self.ended {
+            match self.read_record() {
+                Ok(Some(Found::Record(record))) => return Some(Ok(record)),
+                Ok(Some(Found::TooLong(_))) => self.passed_over += 1,
+                Ok(None) => self.ended = true,
+                Err(error) => {
+                    self.ended = true;
+                    return Some(Err(error));
+                }
+            }
         }
-        let record = self.read_record().transpose();
-        self.ended = !matches!(record, Some(Ok(_)));
-        record
+        None
     }
 }
 
@@ -164,6 +186,13 @@ impl Record {
     }
 }
 
+/// What stands at a place.
+enum Found {
+    Record(Record),
+    /// A record whose block is longer than may be read, with its length.
+    TooLong(u64),
+}
+
 /// What is wrong with a record.
 enum Fault {
     Damaged(String),
@@ -201,19 +230,20 @@ impl Head {
     }
 }
 
+/// Reads to the end of a record; without its block, if that is longer than may be read.
 fn read_whole(
     from: &mut impl BufRead,
     (header_bytes_max, block_bytes_max): (u64, u64),
-) -> Result<(Head, Vec<u8>), Fault> {
+) -> Result<(Head, Option<Vec<u8>>), Fault> {
     let head = read_head(&mut from.take(header_bytes_max))?;
     let bytes = head.block_bytes()?;
-    if bytes > block_bytes_max {
-        return Err(Fault::Damaged(format!("the block is {bytes} bytes long")));
-    }
-    let mut block = Vec::new();
-    from.take(bytes).read_to_end(&mut block)?;
-    if (block.len() as u64) < bytes {
-        let there = block.len();
+    let mut block = (bytes <= block_bytes_max).then(Vec::new);
+    let mut from_block = from.take(bytes);
+    let there = match &mut block {
+        Some(block) => from_block.read_to_end(block)? as u64,
+        None => io::copy(&mut from_block, &mut io::sink())?,
+    };
+    if there < bytes {
         return Err(Fault::Damaged(format!("the block ends after {there} of {bytes} bytes")));
     }
     skip_empty_lines(from)?;
@@ -279,7 +309,9 @@ fn read_line(from: &mut impl BufRead) -> Result<String, Fault> {
 fn at_end(member: &mut impl Read) -> Result<(), Fault> {
     match member.read(&mut [0; 1])? {
         0 => Ok(()),
-        _ => Err("the gzip member goes on behind the record".into()),
+        _ => {
+            Err("the gzip member goes on behind the record; unpacked, the file can be read".into())
+        }
     }
 }
 

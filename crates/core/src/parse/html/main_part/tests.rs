@@ -63,6 +63,42 @@ fn the_frame_is_no_part_of_it_however_it_is_named() {
     }
 }
 
+/// A list of links, as long as indices and tables of contents are, and a notice that is all prose there is.
+fn list_and_notice(list: &str) -> String {
+    let item = |n| format!("<li><a href={n}>entry{n}</a> (in module m{n})");
+    let items: String = (0..200).map(item).collect();
+    format!("<div>{list}<ul>{items}</ul></div></div><div class=footer>NOTICE {LONG}{LONG}</div>")
+}
+
+#[test]
+fn what_a_page_calls_its_main_part_is_all_of_it_where_there_is_no_prose() {
+    for tag in ["<main>", "<div role=main>", "<div class=document><div class=body role='Main'>"] {
+        check(&list_and_notice(tag), &["entry0", "entry199", "(in module m7)"], &["NOTICE"]);
+    }
+}
+
+#[test]
+fn a_notice_is_not_the_main_part_of_a_list() {
+    assert_eq!(main_of(&page(&list_and_notice("<div>"))), [""; 0]);
+    let two = format!("{}<main>{LONG}</main>", list_and_notice("<main>"));
+    assert_eq!(main_of(&page(&two)), [""; 0], "which of the two is not for us to say");
+}
+
+#[test]
+fn a_notice_that_is_longer_than_the_page_is_not_all_of_it() {
+    let code = "<pre>template &lt;class T&gt; void CODE(T const&amp; a, T&amp; b);</pre>";
+    let page = |name| format!("<div>{code}</div><div class={name}><p>{LONG}<p>{LONG}</div>");
+    check(&page("copyright-footer"), &["CODE"], &[]);
+    let small = format!("<main><p>No USAGE of it.</main><footer><p>{LONG}<p>{LONG}</footer>");
+    check(&small, &["USAGE"], &[]);
+}
+
+#[test]
+fn a_main_element_that_waits_for_its_text_says_nothing() {
+    let empty = format!("<main>Loading</main><div><p>{LONG}START<p>{LONG}<p>{LONG}</div>");
+    check(&empty, &["START"], &["Loading"]);
+}
+
 #[test]
 fn a_name_alone_does_not_set_much_prose_aside() {
     let section = |id: &str| format!("<div id={id}><h2>{id}</h2><p>{LONG}<p>{LONG}<p>{LONG}</div>");
