@@ -9,7 +9,7 @@ use anyhow::Result;
 use larm_core::Outcome;
 use larm_core::parse::Note;
 use larm_crawl::explain::{Explanation, Stand};
-use larm_crawl::frontier::PageRow;
+use larm_crawl::frontier::{PageRow, Ranked};
 use larm_graph::query::{InLink, in_links};
 use serde_json::json;
 
@@ -83,8 +83,9 @@ fn in_words(dir: &Path, found: &Explanation, robots: Option<&str>, linked: &Link
     };
     match &found.stand {
         Stand::Settled { page } => settled(dir, page).into_iter().for_each(&mut line),
-        Stand::Waiting { host, finding } => {
+        Stand::Waiting { host, finding, order } => {
             line("waiting: known, in scope, and not fetched yet".to_owned());
+            order.iter().map(in_order).for_each(&mut line);
             let lines = finding.iter().flat_map(|finding| worth::why_waiting(finding, dir));
             lines.for_each(&mut line);
             let budget = host.as_ref().and_then(|host| worth::why_spent(host, dir));
@@ -104,6 +105,17 @@ fn in_words(dir: &Path, found: &Explanation, robots: Option<&str>, linked: &Link
     }
     linked_from(linked).into_iter().for_each(&mut line);
     out
+}
+
+/// How a waiting URL stands in the order of the crawl.
+fn in_order(ranked: &Ranked) -> String {
+    let Ranked { by, worth, ahead } = ranked;
+    let ahead = match ahead {
+        0 => "it is the next of its host".to_owned(),
+        1 => "1 URL of its host comes before it".to_owned(),
+        ahead => format!("{} URLs of its host come before it", human::count(*ahead)),
+    };
+    format!("by {by} it is worth {worth:.2} (an average page: about 1); {ahead}")
 }
 
 fn settled(dir: &Path, page: &PageRow) -> Vec<String> {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use larm_core::Limits;
+use larm_core::order::{Name, Order};
 use larm_core::scope::ScopeMode;
 use larm_core::url::{CrawlUrl, UrlRules};
 use larm_core::workbench::Pace;
@@ -43,6 +44,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         pace: pace(settings, &limits),
         host_delays: host_delays(settings),
         budgets: budgets(config)?,
+        order: settings.order.clone().unwrap_or_else(|| Order::by(Name::Breadth)),
         time_ms_max: settings.max_time.map(|time| time.0),
         bytes_max: settings.max_size.map(|size| size.0),
         concurrency: concurrency(settings, &limits)?,

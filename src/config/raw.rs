@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use larm_core::order::Order;
 use larm_core::scope::{FilterSpec, ScopeMode};
 use larm_core::signals::Use;
 use serde::{Deserialize, Serialize};
@@ -101,6 +102,12 @@ pub struct Settings {
         value_name = "BOOL", hide_possible_values = true, help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sort_query: Option<bool>,
+
+    /// Which waiting page comes next: breadth, pagerank, backlinks, opic, location, hubs, random and others, or
+    /// several with weights, such as pagerank=2,location=1 [default: breadth]
+    #[arg(long, value_name = "ORDER", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
 
     /// Stop after this many pages, over all runs
     #[arg(long, value_name = "N", help_heading = "How much")]

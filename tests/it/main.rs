@@ -28,6 +28,7 @@ mod kept;
 mod larm;
 mod library;
 mod limits;
+mod order;
 mod politeness;
 mod rebuild;
 mod resume;

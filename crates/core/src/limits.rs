@@ -361,6 +361,12 @@ limits! {
     order_pages_max = 1_000_000, ceiling 1_000_000_000, "a page that is worth little is forgotten for one that is found", "order.forgotten";
     #[doc = "Links kept in memory, for orders that are computed over all pages."]
     order_arcs_max = 16_000_000, ceiling 4_000_000_000, "further pages pass on their worth once, when they are fetched", "order.arcs_full";
+    #[doc = "Hosts that may be asked now, among which the one with the best page is looked for."]
+    order_hosts_max = 64, ceiling 65_536, "those that wait longest are looked at", "order.hosts_cut";
+    #[doc = "Waiting URLs, and links of the link log, that are read at the start of a run to know again what pages are worth."]
+    order_recall_max = 20_000_000, ceiling 4_000_000_000, "the rest comes breadth first", "order.recall_cut";
+    #[doc = "Batches of news of fetched pages on their way to whoever works out what pages are worth."]
+    order_news_max = 1_024, ceiling 65_536, "the crawl waits for it", "order.news_full";
     #[doc = "Memory for virtual crawls."]
     simulate_bytes_max = 4 * GIB, ceiling 1_024 * GIB, "fewer crawls run at a time; a graph too large for one is refused", "simulate.refused";
     #[doc = "Virtual crawls, and processes, of one simulation."]

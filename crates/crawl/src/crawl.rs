@@ -1,6 +1,7 @@
 //! A crawl, put together: directory, frontier, sinks, line, writer, engine.
 
 mod begin;
+mod ordering;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
@@ -12,6 +13,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
 use self::begin::{offer_seeds, refuse_orphaned_archive};
+use self::ordering::Ordering;
 use crate::change::Change;
 use crate::clock::Clock;
 use crate::directory::Directory;
@@ -132,7 +134,7 @@ impl Crawl {
         let limits = Arc::new(self.plan.limits.clone());
         let opened = DiskFrontier::open(&directory.state(), &limits, self.plan.pace, clock.now())?;
         let jar = Jar::open(&self.plan, directory.state(), &limits)?;
-        Ok((Assembly { crawl: self, directory, limits, clock, jar }, opened))
+        Ok((Assembly { crawl: self, directory, limits, clock, jar, order: None }, opened))
     }
 }
 
@@ -169,6 +171,8 @@ struct Assembly {
     limits: Arc<Limits>,
     clock: Clock,
     jar: Option<Jar>,
+    /// What decides which page is next, if that is not the frontier itself.
+    order: Option<Ordering>,
 }
 
 /// What is put together before the engine.
@@ -232,7 +236,9 @@ impl Assembly {
         });
         let (jobs, inbox) = mpsc::channel(channel_places(&self.limits));
         let line = self.line(&shared, known, &chain, jobs)?;
+        let news = self.order.as_mut().map(Ordering::take_desk).unwrap_or_default();
         let writer = Writer::new(chain, shared.clone(), inbox, self.limits.clone());
+        let writer = writer.telling(news);
         Ok(Core { shared, line, writer, places })
     }
 
@@ -242,6 +248,7 @@ impl Assembly {
         }
         let resumed = opened.resumed;
         let settings = std::mem::take(&mut opened.settings);
+        self.order = Ordering::new(&self.crawl.plan.order, &self.limits)?;
         let Core { shared, line, writer, places } = self.assemble(opened)?;
         let (commands, received) = mpsc::channel(16);
         let mut engine = self.engine(&shared, line, received, places)?;
@@ -253,9 +260,12 @@ impl Assembly {
             self.crawl.plan.changes.iter().try_for_each(|change| engine.change(change))?;
         }
         offer_seeds(&shared, &self.crawl.plan)?;
+        let order = self.order.take().map(|order| order.begin(&shared, &self.crawl.plan));
+        let ranker = order.transpose()?;
         let handle = Handle { shared, commands };
         let jar = self.jar;
-        let run = Run { plan: self.crawl.plan, jar, engine, writer, directory: self.directory };
+        let (plan, directory) = (self.crawl.plan, self.directory);
+        let run = Run { plan, jar, engine, writer, ranker, directory };
         Ok(Running { handle, task: in_background(run.until_its_end()), resumed })
     }
 
@@ -336,6 +346,7 @@ impl Assembly {
             network: shared.network.clone(),
             encoders: chain.encoders(),
             writer,
+            tells_links: self.order.is_some(),
             wake: shared.wake.clone(),
             meter: Meter::default(),
             handler: self.crawl.handler.clone(),
@@ -416,6 +427,7 @@ struct Run {
     jar: Option<Jar>,
     engine: Engine,
     writer: Writer,
+    ranker: Option<JoinHandle<()>>,
     directory: Directory,
 }
 
@@ -437,6 +449,9 @@ impl Run {
         // The disk's own words explain more than those of whoever waited for it.
         written.unwrap_or_else(|_| Err(Error::Stopped("the writer panicked".into())))?;
         let ended = ended.unwrap_or_else(|| Err(Error::Stopped("the writer stopped".into())));
+        if let Some(ranker) = self.ranker {
+            ranker.await.map_err(|_| Error::Stopped("the ranker panicked".into()))?;
+        }
         shared.reasons.save()?;
         let (state, limit) = match ended? {
             Ending::Finished => (State::Finished, None),

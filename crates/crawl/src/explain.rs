@@ -9,7 +9,7 @@ use larm_core::{Fact, Millis};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::frontier::{CANONICAL, Frontier, HostStatus, PageRow};
+use crate::frontier::{CANONICAL, Frontier, HostStatus, PageRow, Ranked};
 use crate::reasons::Reasons;
 use crate::rules::Rules;
 
@@ -54,6 +54,9 @@ pub enum Stand {
         /// What is thought of URLs like it, if they are not simply good.
         #[serde(default)]
         finding: Option<Finding>,
+        /// How it stands in the order of a running crawl, where that is not breadth-first.
+        #[serde(default)]
+        order: Option<Ranked>,
     },
     /// Never accepted: no page led to it, or a rule is against it.
     Unknown {
@@ -73,7 +76,8 @@ pub fn explain(
     let stand = if let Some(page) = frontier.page(url)? {
         Stand::Settled { page: Box::new(with_variant(frontier, page)?) }
     } else if frontier.knows(url)? {
-        Stand::Waiting { host: host(), finding: frontier.finding(url) }
+        let (finding, order) = (frontier.finding(url), frontier.ranked(url));
+        Stand::Waiting { host: host(), finding, order }
     } else {
         Stand::Unknown { rejected_by: replaced(frontier, url).or_else(|| rejection(rules, url)) }
     };

@@ -32,6 +32,7 @@ mod jar;
 pub mod line;
 pub mod login;
 mod network;
+pub mod order;
 pub mod pdf;
 pub mod pipeline;
 mod places;

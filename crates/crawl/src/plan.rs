@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use larm_core::Limits;
+use larm_core::order::{Name, Order, Tuning};
 use larm_core::scope::{FilterSpec, ScopeMode, default_specs};
 use larm_core::signals::{Use, UseSet};
 use larm_core::url::{CrawlUrl, UrlRules};
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::fetch::{Cidr, FetchPlan, HttpFetch, ResolveRule};
 use crate::frontier::Budgets;
 use crate::login::{LoginPlan, Logins};
+use crate::order;
 use crate::pdf::PdfProgram;
 use crate::rules::SharedRules;
 
@@ -43,6 +45,8 @@ pub struct Plan {
     pub host_delays: Vec<(String, u64)>,
     /// How much, in pages.
     pub budgets: Budgets,
+    /// Which waiting page is fetched next.
+    pub order: Order,
     /// How long this run may take.
     pub time_ms_max: Option<u64>,
     /// How many bytes of bodies, over all runs.
@@ -194,6 +198,7 @@ impl Plan {
             pace: Pace::default(),
             host_delays: Vec::new(),
             budgets: Budgets { cut_at: Some(CUT_AT), ..Budgets::default() },
+            order: Order::by(Name::Breadth),
             time_ms_max: None,
             bytes_max: None,
             concurrency: None,
@@ -240,6 +245,7 @@ impl Plan {
         self.limits.validate().map_err(|error| Error::Plan(error.to_string()))?;
         SharedRules::new(self, Vec::new()).map_err(named)?;
         Logins::new(&self.logins, None, &self.limits)?;
+        order::score(&self.order, &Tuning::new(&self.limits))?;
         let (fetch, limits) = (self.fetch.clone(), self.limits.clone());
         HttpFetch::new(fetch, None, limits, Clock::start()).map(|_| ()).map_err(named)
     }

@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::fetch::Reservation;
 use crate::frontier::{Fate, Lease, Sealed, Settlement, Written};
 use crate::handle::Shared;
+use crate::order::{News, NewsDesk, Told};
 use crate::store::{Chain, Encoded, FlushedChain, Visit};
 
 /// Jobs that are settled at a time, with one hold of the frontier.
@@ -60,6 +61,8 @@ pub struct Job {
     pub kept: Option<(Vec<Encoded>, Visit)>,
     /// The body's place in memory, held until its bytes are written.
     pub place: Reservation,
+    /// Where the page leads, if the order of pages depends on that.
+    pub told: Option<Told>,
 }
 
 /// The thread's own state.
@@ -67,6 +70,8 @@ pub struct Writer {
     chain: Chain,
     shared: Arc<Shared>,
     inbox: mpsc::Receiver<Work>,
+    /// Who hears of what was settled.
+    news: NewsDesk,
     limits: Arc<Limits>,
     /// The commit under way.
     commit: Option<JoinHandle<Result<()>>>,
@@ -91,12 +96,18 @@ impl Writer {
             chain,
             shared,
             inbox,
+            news: NewsDesk::default(),
             limits,
             commit: None,
             checkpoint: None,
             commit_at: None,
             worked_until,
         }
+    }
+
+    /// Tells somebody of what is settled from now on.
+    pub fn telling(self, news: NewsDesk) -> Self {
+        Self { news, ..self }
     }
 
     /// Makes the start of this run and its seeds durable, before anything is asked for. So a run that
@@ -119,7 +130,8 @@ impl Writer {
     async fn work(&mut self) -> Result<()> {
         let mut jobs = Vec::with_capacity(BATCH_JOBS);
         while self.receive(&mut jobs).await {
-            self.settle(&mut jobs)?;
+            let news = self.settle(&mut jobs)?;
+            self.news.hand_over(news).await?;
             self.look_after_disk().await?;
         }
         Ok(())
@@ -143,21 +155,24 @@ impl Writer {
         is_open
     }
 
-    fn settle(&mut self, jobs: &mut Vec<Work>) -> Result<()> {
+    fn settle(&mut self, jobs: &mut Vec<Work>) -> Result<News> {
+        let mut news = News::default();
         if jobs.is_empty() {
-            return Ok(());
+            return Ok(news);
         }
         let written = jobs.drain(..).filter_map(|work| write(&mut self.chain, work).transpose());
-        let written: Vec<(Lease, Settlement)> = written.collect::<Result<_>>()?;
+        let written: Vec<Kept> = written.collect::<Result<_>>()?;
         let mut frontier = self.shared.frontier.hold()?;
-        for (lease, settlement) in written {
+        for Kept { lease, settlement, told } in written {
             frontier.settle(lease, settlement)?;
+            news.told.extend(told);
         }
+        news.waits = frontier.take_waits();
         drop(frontier);
         self.shared.wake.notify_one();
         let due = self.shared.clock.now().after(self.limits.commit_ms_max);
         self.commit_at.get_or_insert(due);
-        Ok(())
+        Ok(news)
     }
 
     /// Ends what is done, and begins what is due: a checkpoint, or a commit. A slow disk holds up the
@@ -245,12 +260,12 @@ fn panicked(what: &str) -> Error {
 }
 
 /// The sinks write, so that the lease may be settled, where there is one.
-fn write(chain: &mut Chain, work: Work) -> Result<Option<(Lease, Settlement)>> {
+fn write(chain: &mut Chain, work: Work) -> Result<Option<Kept>> {
     let job = match work {
         Work::Settle(job) => *job,
         Work::Keep(lookup) => return chain.write_lookup(&lookup).map(|()| None),
     };
-    let Job { lease, mut settlement, kept, place } = job;
+    let Job { lease, mut settlement, kept, place, told } = job;
     if let Some((encoded, visit)) = kept {
         let kept = chain.write_all(&visit, encoded)?;
         if let Fate::Done(row) = &mut settlement.fate {
@@ -258,7 +273,14 @@ fn write(chain: &mut Chain, work: Work) -> Result<Option<(Lease, Settlement)>> {
         }
     }
     drop(place);
-    Ok(Some((lease, settlement)))
+    Ok(Some(Kept { lease, settlement, told }))
+}
+
+/// What is written, and to be settled.
+struct Kept {
+    lease: Lease,
+    settlement: Settlement,
+    told: Option<Told>,
 }
 
 /// What is to be made durable together.

@@ -168,6 +168,23 @@ impl Addresses {
         None
     }
 
+    /// The hosts that are due and whose address is free, at most so many: those first whose address has the
+    /// one that is due first, in line.
+    pub(super) fn due(&mut self, now: Millis, pace: &Pace, most: usize) -> Vec<(Place, IpAddr)> {
+        if self.first(now, pace).is_none() {
+            return Vec::new();
+        }
+        let free = self.ready.iter().filter_map(|(_, at)| {
+            let address = self.all.get(at).expect("BENCH-3: a listed address exists");
+            (address.free_at(pace) <= now).then_some((*at, address))
+        });
+        let due = free.flat_map(|(at, address)| {
+            let idle = address.idle.iter().take_while(|place| place.due <= now);
+            idle.map(move |place| (*place, at))
+        });
+        due.take(most.max(1)).collect()
+    }
+
     /// The earliest time at which [`Addresses::first`] finds a host, if nothing changes until then.
     pub(super) fn next_due(&self, now: Millis) -> Option<Millis> {
         if !self.ready.is_empty() {

@@ -18,7 +18,9 @@
 //!   yet keeps others of its address back, as its gap cannot be known.
 //! - PACE-3: no host starves: of the hosts that are due and whose address is free, the one due first is
 //!   leased; ties go in the order of entry. A host is due at its `not_before`, or when it entered if
-//!   that is later, so that newcomers line up behind those who wait already.
+//!   that is later, so that newcomers line up behind those who wait already. Who lets others go first
+//!   (`lease_best`) calls `lease` every so often, and every host has its turn after so many times as
+//!   many leases.
 //! - PACE-4: leases of the whole crawl are spaced by `rate`.
 //! - PACE-5: `next_due` is the very moment at which `lease` succeeds next, if nothing is changed before.
 //!
@@ -184,6 +186,26 @@ impl Workbench {
             return None;
         }
         let (place, address) = self.addresses.first(now, &self.pace)?;
+        self.hand_out(place, address, now);
+        Some(Turn { host: place.host, address })
+    }
+
+    /// The same for the best of the first `looks` that are due: the one that `rank` gives least to, and
+    /// of equals who is first in line.
+    pub fn lease_best<R: Ord>(
+        &mut self,
+        now: Millis,
+        looks: usize,
+        mut rank: impl FnMut(HostKey) -> R,
+    ) -> Option<Turn> {
+        self.latest = self.latest.max(now);
+        self.addresses.forget_cooled(now);
+        if self.rate.due(self.pace.rate) > now {
+            return None;
+        }
+        let due = self.addresses.due(now, &self.pace, looks);
+        let best = due.into_iter().min_by_key(|(place, _)| rank(place.host));
+        let (place, address) = best?;
         self.hand_out(place, address, now);
         Some(Turn { host: place.host, address })
     }

@@ -375,3 +375,31 @@ fn the_work_of_a_call_does_not_grow_with_the_bench() {
         assert!(work <= 3 * calls, "{work} list operations in {calls} calls");
     }
 }
+
+#[test]
+fn the_best_of_those_who_are_due_is_leased_and_of_equals_the_first_in_line() {
+    let mut bench = bench(PACE, &[1, 2, 3, 4]);
+    bench.not_before(HostKey(3), Millis(50), WaitRule::Retry);
+    let mut best = |now, looks, ranks: [u8; 4]| {
+        let turn = bench.lease_best(Millis(now), looks, |host| ranks[host.0 as usize]);
+        turn.map(|turn| turn.host.0)
+    };
+    assert_eq!(best(0, 2, [5, 4, 1, 0]), Some(1), "nobody looks further, and host 3 is not due");
+    assert_eq!(best(0, 9, [5, 4, 5, 0]), Some(0));
+    assert_eq!(best(50, 9, [0, 0, 2, 1]), Some(3));
+    assert_eq!(best(50, 9, [0, 0, 2, 1]), Some(2));
+    assert_eq!(best(50, 9, [0; 4]), None);
+}
+
+#[test]
+fn hosts_of_one_address_are_compared_and_its_gap_is_kept() {
+    let mut bench = bench(PACE, &[1, 1, 2]);
+    let mut best = |now| bench.lease_best(Millis(now), 9, |host| [2, 1, 3][host.0 as usize]);
+    assert_eq!(best(0).map(|turn| turn.host.0), Some(1));
+    assert_eq!(best(0).map(|turn| turn.host.0), Some(2), "the address of host 0 is taken");
+    assert_eq!(best(0), None);
+    bench.sent(HostKey(1), Millis(10));
+    assert_eq!(next_due(&bench, 20), Some(260));
+    assert!(bench.lease_best(Millis(259), 9, |_| 0).is_none());
+    assert!(bench.lease_best(Millis(260), 9, |_| 0).is_some());
+}

@@ -330,6 +330,26 @@ impl Host {
         ready.min().and_then(|(place, i)| Some((u32::try_from(i).ok()?, place)))
     }
 
+    /// The origins whose pages may be asked for now.
+    pub fn open_origins(
+        &self,
+        now: Millis,
+        appetite: Appetite,
+    ) -> impl Iterator<Item = (u32, &Origin)> {
+        let is_open = move |origin: &Origin| {
+            !origin.parked && origin.ready_at(appetite).is_some_and(|(at, _)| at <= now)
+        };
+        (0..).zip(&self.origins).filter(move |(_, origin)| is_open(origin))
+    }
+
+    /// Whether the next of an origin is an errand of the crawl's own, which come before all pages.
+    pub fn has_errands(&self) -> bool {
+        self.origins.iter().any(|origin| {
+            origin.given_up.is_none()
+                && origin.queue.ready_before(Place::PAGES_FROM) == Some(Millis(0))
+        })
+    }
+
     /// The gap that an origin's robots.txt asks for. The host keeps the longest of them.
     pub fn set_crawl_delay(&mut self, index: u32, crawl_delay_ms: Option<u64>) {
         self.origin(index).crawl_delay_ms = crawl_delay_ms;

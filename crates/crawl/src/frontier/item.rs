@@ -96,6 +96,8 @@ pub struct Place {
 impl Place {
     /// Before this place there are robots.txt errands alone.
     pub const BEHIND_ERRANDS: Self = Self { priority: 1, seq: 0 };
+    /// From this place on, there are pages.
+    pub const PAGES_FROM: Self = Self { priority: 2, seq: 0 };
     /// From this place on, pages wait that are cut off.
     pub const HELD_FROM: Self = Self { priority: HELD, seq: 0 };
     /// Behind whatever waits.

@@ -53,6 +53,8 @@ pub struct MemoryFrontier {
     pub refused: Option<HashSet<String>>,
     /// All that was refused so far.
     turned_away: HashSet<String>,
+    /// Whether the last lease was for a page that is not first by its place.
+    pub was_out_of_turn: bool,
 }
 
 impl MemoryFrontier {
@@ -72,6 +74,7 @@ impl MemoryFrontier {
             next_seq: 0,
             refused: None,
             turned_away: HashSet::new(),
+            was_out_of_turn: false,
         }
     }
 
@@ -156,11 +159,35 @@ impl MemoryFrontier {
                 (i, place, Turn::Ask(host.address?))
             }
         };
+        self.lease_at(name, origin, place, turn)
+    }
+
+    fn lease_at(&mut self, name: &str, origin: usize, place: Place, turn: Turn) -> Option<Lease> {
         let host = self.hosts.get_mut(name)?;
         let (after, item) = host.origins[origin].take(place);
         host.leased = Some((host.origins[origin].text.clone(), after, item.clone()));
         let url = CrawlUrl::from_canonical(&item.url).expect("it was one");
         Some(Lease { host: host_key(name), url, item, turn, others: Vec::new() })
+    }
+
+    /// The lease of this host at a place, if that may come next: pages may be taken by worth, but errands come
+    /// first, and so does what is tried again.
+    pub fn lease_place(&mut self, name: &str, place: Place, now: Millis) -> Option<Lease> {
+        let host = self.hosts.get(name)?;
+        let usual = host.next(now, self.end(name, host));
+        let is_page = usual.is_some_and(|(_, first)| first >= Place::PAGES_FROM);
+        let is_again = usual.is_some_and(|(i, first)| host.origins[i].is_deferred(first));
+        let in_order = host.given_up().is_none() && is_page && !is_again;
+        self.was_out_of_turn = in_order && usual.is_some_and(|(_, first)| first != place);
+        if !self.was_out_of_turn {
+            return self.lease_host(name, now);
+        }
+        if !self.may_lease(name, host, now) {
+            return None;
+        }
+        let origin = host.in_order(place, now, self.end(name, host))?;
+        let turn = Turn::Ask(host.address?);
+        self.lease_at(name, origin, place, turn)
     }
 
     /// Takes note that somebody looks up this host's name. Whether there is a reason to.

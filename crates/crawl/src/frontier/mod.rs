@@ -12,6 +12,7 @@
 
 mod aliases;
 mod batch;
+mod board;
 mod disk;
 mod host;
 mod item;
@@ -48,6 +49,7 @@ use larm_core::worth::{Finding, Harvest};
 use larm_core::{Failure, Millis};
 
 pub use aliases::SharedAliases;
+pub use board::{Board, BoardView, OriginKey, Ranked, Waits};
 pub use disk::{Checkpoint, DiskFrontier, Opened, Sealed, Written};
 pub use host::host_key;
 pub use item::{Errand, Item, Place};
@@ -264,6 +266,25 @@ pub trait Frontier: Send {
 
     /// Changes the budgets.
     fn set_budgets(&mut self, budgets: Budgets) -> Result<()>;
+
+    /// Takes what waits in the order of a board from now on.
+    fn follow(&mut self, _: std::sync::Arc<Board>) {}
+
+    /// What began to wait, or waits elsewhere, since this was last asked: news for the board. To be asked
+    /// after each settlement.
+    fn take_waits(&mut self) -> Vec<Waits> {
+        Vec::new()
+    }
+
+    /// Tells of at most `most` URLs that wait in the order of a board, in memory and on disk.
+    fn each_waiting(&self, _most: u64, _tell: &mut dyn FnMut(&Waits)) -> Result<()> {
+        Ok(())
+    }
+
+    /// How a waiting URL stands in the order of a board.
+    fn ranked(&self, _url: &CrawlUrl) -> Option<Ranked> {
+        None
+    }
 
     /// A settled URL.
     fn page(&self, url: &CrawlUrl) -> Result<Option<PageRow>>;

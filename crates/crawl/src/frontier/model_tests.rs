@@ -5,6 +5,7 @@
 //! model must lease to that host at that moment too, the very same item; and, unless memory is scarce,
 //! when the disk has nothing, the model has nothing either.
 
+mod order;
 mod web;
 mod world;
 mod worth;
@@ -41,8 +42,11 @@ fn limits() -> Limits {
 fn the_frontier_on_disk_answers_as_the_one_in_memory() {
     for seed in 0..10 {
         let limits = Limits { host_urls_max: 25, host_origins_max: 2, ..limits() };
-        let mut world =
-            World::new(seed, limits, Rules { crashes: false, paces: true, exact: true });
+        let mut world = World::new(
+            seed,
+            limits,
+            Rules { crashes: false, paces: true, exact: true, ordered: false },
+        );
         (0..700).for_each(|_| world.step());
         world.finish();
     }
@@ -52,8 +56,11 @@ fn the_frontier_on_disk_answers_as_the_one_in_memory() {
 fn a_crash_goes_back_to_the_last_commit_and_loses_nothing() {
     let mut moves = 0;
     for seed in 100..110 {
-        let mut world =
-            World::new(seed, limits(), Rules { crashes: true, paces: false, exact: true });
+        let mut world = World::new(
+            seed,
+            limits(),
+            Rules { crashes: true, paces: false, exact: true, ordered: false },
+        );
         (0..250).for_each(|_| world.step());
         world.prosper();
         (0..250).for_each(|_| world.step());
@@ -67,8 +74,11 @@ fn a_crash_goes_back_to_the_last_commit_and_loses_nothing() {
 fn with_room_for_three_hosts_all_hosts_are_served() {
     for seed in 200..208 {
         let limits = Limits { hosts_memory_max: 3, ..limits() };
-        let mut world =
-            World::new(seed, limits, Rules { crashes: true, paces: false, exact: false });
+        let mut world = World::new(
+            seed,
+            limits,
+            Rules { crashes: true, paces: false, exact: false, ordered: false },
+        );
         (0..250).for_each(|_| world.step());
         world.prosper();
         (0..250).for_each(|_| world.step());
@@ -81,8 +91,11 @@ fn hosts_that_come_from_disk_drop_what_they_have_no_room_for() {
     let mut sheds = 0;
     for seed in 400..412 {
         let limits = Limits { host_urls_max: 9, host_origins_max: 2, ..scarce(2) };
-        let mut world =
-            World::new(seed, limits, Rules { crashes: true, paces: false, exact: false });
+        let mut world = World::new(
+            seed,
+            limits,
+            Rules { crashes: true, paces: false, exact: false, ordered: false },
+        );
         (0..500).for_each(|_| world.step());
         world.finish();
         sheds += world.sheds;
@@ -94,28 +107,58 @@ fn hosts_that_come_from_disk_drop_what_they_have_no_room_for() {
 fn arrivals_beyond_their_maximum_are_sorted_out_to_their_hosts() {
     for seed in 500..508 {
         let limits = Limits { arrivals_bytes_max: 300, ..scarce(1) };
-        let mut world =
-            World::new(seed, limits, Rules { crashes: true, paces: false, exact: false });
+        let mut world = World::new(
+            seed,
+            limits,
+            Rules { crashes: true, paces: false, exact: false, ordered: false },
+        );
         (0..500).for_each(|_| world.step());
         world.finish();
     }
 }
 
 #[test]
+fn pages_that_are_taken_by_worth_are_taken_once_and_none_is_lost() {
+    let mut by_worth = 0;
+    for seed in 600..612 {
+        let mut limits = limits();
+        // Every other time, most hosts are on disk.
+        limits.hosts_memory_max = if seed % 2 == 0 { 3 } else { limits.hosts_memory_max };
+        limits.order_pages_max = if seed % 3 == 0 { 12 } else { limits.order_pages_max };
+        let exact = seed % 2 == 1;
+        let rules = Rules { crashes: true, paces: false, exact, ordered: true };
+        let mut world = World::new(seed, limits, rules);
+        (0..250).for_each(|_| world.step());
+        world.prosper();
+        (0..250).for_each(|_| world.step());
+        world.finish();
+        by_worth += world.by_worth;
+    }
+    assert!(by_worth > 300, "only {by_worth} pages came before others that were there first");
+}
+
+#[test]
+fn the_power_may_fail_at_every_single_write_while_pages_are_taken_by_worth() {
+    fail_at_every_write(&limits(), Rules { ordered: true, ..STEADY });
+}
+
+#[test]
 fn the_power_may_fail_at_every_single_write() {
-    fail_at_every_write(&limits(), true);
+    fail_at_every_write(&limits(), STEADY);
 }
 
 #[test]
 fn the_power_may_fail_at_every_single_write_with_most_hosts_on_disk() {
     let limits = Limits { host_urls_max: 9, arrivals_bytes_max: 600, ..scarce(2) };
-    fail_at_every_write(&limits, false);
+    fail_at_every_write(&limits, Rules { exact: false, ..STEADY });
 }
 
-fn fail_at_every_write(limits: &Limits, exact: bool) {
+/// Nothing goes wrong by itself.
+const STEADY: Rules = Rules { crashes: false, paces: false, exact: true, ordered: false };
+
+fn fail_at_every_write(limits: &Limits, rules: Rules) {
     let mut writes = 0;
     for at in 0.. {
-        let rules = Rules { crashes: false, paces: false, exact };
         let mut world = World::new(300, limits.clone(), rules);
         world.disk.fail_at(at, Fault::PowerOff);
         (0..180).for_each(|_| world.step());

@@ -113,6 +113,11 @@ impl<'a> Packed<'a> {
         self.kind >> VIA_BITS == PAGE
     }
 
+    /// Hops from a seed.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
     /// Whether the seen set knows it: robots.txt errands may be needed more than once.
     pub fn is_sieved(&self) -> bool {
         self.kind >> VIA_BITS != ROBOTS

@@ -1,10 +1,13 @@
 //! The back queue of one origin: what waits, in order, partly in memory and partly in blocks on disk.
 //!
-//! A block is written once, by a checkpoint, and from then on is either wholly on disk or wholly in
-//! memory. What is taken from its front moves a mark in the host's row; only one that lost something
-//! from its middle is written again, and one that is used up is removed. The places of blocks on disk
-//! are kept here, so the order is exact without reading them. A few items are not worth a block: as long
-//! as there are no more of them, they are loose, and lie in the host's row.
+//! A block is written once, by a checkpoint, and from then on is either on disk or wholly in memory. What is
+//! taken from its front moves a mark in the host's row; only one that lost something from its middle is
+//! written again, and one that is used up is removed. The places of blocks on disk are kept here, so the
+//! order is exact without reading them. A few items are not worth a block: as long as there are no more of
+//! them, they are loose, and lie in the host's row.
+//!
+//! Who wants one item out of turn has it picked from its block, which stays on disk with a hole in it. The
+//! row names the holes; when a block has many, it is loaded and written anew.
 //!
 //! - QUEUE-1: `peek` gives the smallest place of all, loaded or not (deferred ones aside).
 //! - QUEUE-2: memory holds at most `host_urls_memory_max` items plus what came since the last
@@ -13,6 +16,8 @@
 //!   loaded; so nothing is lost and nothing is counted twice.
 //! - QUEUE-4: blocks do not crumble: when many blocks in memory are less than half full, they become one,
 //!   so that the list of blocks stays short beside what it lists.
+
+mod pick;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,12 +53,19 @@ pub struct StoredBlock {
     pub id: BlockId,
     /// How many of its items count.
     pub items: u32,
+    /// The numbers of those that were picked from it, and count no more.
+    pub holes: Vec<u64>,
 }
 
 impl StoredBlock {
     /// Blocks are sorted by what comes first in them.
     fn order(&self) -> (Place, u32) {
         (self.from, self.id.number)
+    }
+
+    /// Whether what lies at a place of it counts.
+    pub fn counts(&self, place: Place) -> bool {
+        place >= self.from && !self.holes.contains(&place.seq)
     }
 }
 
@@ -77,6 +89,8 @@ struct LoadedBlock {
     id: BlockId,
     from: Place,
     live: u32,
+    /// What it has on disk and no longer here.
+    holes: Vec<u64>,
     /// Not on disk as it is here.
     unwritten: bool,
 }
@@ -193,7 +207,7 @@ impl Queue {
         let stored = self.stored.iter().flat_map(|block| {
             let list = read(block.id);
             let items = pack::entries(&list).flatten().map(|(seq, packed)| packed.unpack(seq));
-            items.filter(|item| item.place >= block.from).collect::<Vec<_>>()
+            items.filter(|item| block.counts(item.place)).collect::<Vec<_>>()
         });
         memory.chain(stored).collect()
     }
@@ -209,6 +223,18 @@ impl Queue {
         self.memory.iter().map(|(place, one)| unpack(*place, &one.packed))
     }
 
+    /// Calls `tell` for what waits in order in memory, with its number.
+    pub fn each_in_memory(&self, mut tell: impl FnMut(u64, &Packed<'_>)) {
+        for (place, one) in &self.memory {
+            tell(place.seq, &Packed::trusted(&one.packed));
+        }
+    }
+
+    /// The blocks that are on disk and not in memory, in order.
+    pub fn stored(&self) -> &[StoredBlock] {
+        &self.stored
+    }
+
     /// Blocks on disk that may hold `place`, the likeliest first.
     pub fn blocks_before(&self, place: Place) -> Vec<BlockId> {
         let before = self.stored.partition_point(|block| block.from <= place);
@@ -218,21 +244,22 @@ impl Queue {
     /// Takes the items of a block, as they were written, into memory. `None` if they are not whole.
     pub fn load(&mut self, id: BlockId, list: &[u8]) -> Option<()> {
         let i = self.stored.iter().position(|block| block.id == id)?;
-        let StoredBlock { from, items, .. } = self.stored.remove(i);
-        self.stored_items -= u64::from(items);
+        let block = self.stored.remove(i);
+        self.stored_items -= u64::from(block.items);
         let mut live = 0;
         for entry in pack::entries(list) {
             let (seq, packed) = entry?;
             let place = Place { priority: packed.priority, seq };
-            if place >= from {
+            if block.counts(place) {
                 live += 1;
                 self.packed_bytes += packed.bytes.len() as u64;
                 let waiting = Waiting { packed: packed.bytes.into(), block: Some(id.number) };
                 self.memory.insert(place, waiting);
             }
         }
-        debug_assert_eq!(live, items, "QUEUE-3: a block holds what is counted");
-        self.loaded.insert(id.number, LoadedBlock { id, from, live, unwritten: false });
+        debug_assert_eq!(live, block.items, "QUEUE-3: a block holds what is counted");
+        let StoredBlock { from, holes, .. } = block;
+        self.loaded.insert(id.number, LoadedBlock { id, from, live, holes, unwritten: false });
         Some(())
     }
 
@@ -307,7 +334,10 @@ impl Queue {
         for block in self.loaded.values().filter(|block| block.unwritten) {
             write(block.id, self.list_of(block));
         }
-        self.loaded.values_mut().for_each(|block| block.unwritten = false);
+        for block in self.loaded.values_mut().filter(|block| block.unwritten) {
+            block.unwritten = false;
+            block.holes.clear();
+        }
         removed
     }
 
@@ -423,7 +453,13 @@ impl Queue {
 
 impl LoadedBlock {
     fn begin(first: Place, number: u32) -> Self {
-        Self { id: BlockId { first, number }, from: first, live: 0, unwritten: true }
+        Self {
+            id: BlockId { first, number },
+            from: first,
+            live: 0,
+            holes: Vec::new(),
+            unwritten: true,
+        }
     }
 
     /// Whether an item behind all of its own can join it.
@@ -433,7 +469,8 @@ impl LoadedBlock {
     }
 
     fn stored(&self) -> StoredBlock {
-        StoredBlock { from: self.from, id: self.id, items: self.live }
+        let holes = self.holes.clone();
+        StoredBlock { from: self.from, id: self.id, items: self.live, holes }
     }
 }
 

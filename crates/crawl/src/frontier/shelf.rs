@@ -63,7 +63,8 @@ impl ShelfId {
         (first..first + (1 << SLICE_BITS)).map(Self)
     }
 
-    fn all() -> impl Iterator<Item = Self> {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
         (0..SHELVES).map(Self)
     }
 }

@@ -48,7 +48,14 @@ impl Line {
         let (fetched, place) = fetched.split_reservation();
         let visit = self.errand_visit(&permit, fetched);
         let kept = Some((self.encoders.encode_all(&visit), visit));
-        self.send(Work::settle(Job { lease: permit.into_lease(), settlement, kept, place })).await
+        self.send(Work::settle(Job {
+            lease: permit.into_lease(),
+            settlement,
+            kept,
+            place,
+            told: None,
+        }))
+        .await
     }
 
     /// What the answer teaches. A wall teaches nothing.

@@ -91,6 +91,8 @@ pub struct Line {
     pub encoders: Encoders,
     /// The writer's inbox.
     pub writer: mpsc::Sender<Work>,
+    /// Whether the order of pages depends on where they lead.
+    pub tells_links: bool,
     /// Wakes the engine.
     pub wake: Arc<Notify>,
     /// Counts how fetches end.

@@ -11,6 +11,7 @@ use super::{JudgedLinks, Line, Read, refusal};
 use crate::error::{Error, Result};
 use crate::fetch::{Fetched, Reservation, retry_after_ms};
 use crate::frontier::{Candidate, Errand, Fate, Learnt, Lease, PageRow, Settlement};
+use crate::order::Told;
 use crate::robots::{Permit, Reading};
 use crate::store::Visit;
 use crate::writer::{Job, Work};
@@ -31,6 +32,8 @@ impl Line {
         let offers = links.candidates.into_iter().chain(read.asks.iter().cloned()).collect();
         let link_count = u32::try_from(links.facts.len()).unwrap_or(u32::MAX);
         let (fetched, place) = fetched.split_reservation();
+        let tells = self.tells_links && lease.errand().counts();
+        let told = tells.then(|| Told::of(lease.url().fingerprint(), links.facts.iter()));
         let visit = self.visit(&lease, fetched, read, links.facts);
         if let Some(handler) = &self.handler {
             handler(&visit).await;
@@ -53,7 +56,7 @@ impl Line {
             is_spam,
         };
         let kept = Some((self.encoders.encode_all(&visit), visit));
-        self.send(Work::settle(Job { lease, settlement, kept, place })).await
+        self.send(Work::settle(Job { lease, settlement, kept, place, told })).await
     }
 
     /// Settles a URL for which nothing was sent.
@@ -232,7 +235,7 @@ impl Line {
         }
         let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
         let place = place.unwrap_or_default();
-        self.send(Work::settle(Job { lease, settlement, kept, place })).await
+        self.send(Work::settle(Job { lease, settlement, kept, place, told: None })).await
     }
 
     /// A wall before a robots.txt: what it says is not known, whatever the status.
@@ -251,7 +254,7 @@ impl Line {
     ) -> Result<()> {
         let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
         let place = Reservation::default();
-        self.send(Work::settle(Job { lease, settlement, kept, place })).await
+        self.send(Work::settle(Job { lease, settlement, kept, place, told: None })).await
     }
 
     pub(super) async fn send(&self, work: Work) -> Result<()> {

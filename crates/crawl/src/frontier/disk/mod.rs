@@ -16,6 +16,8 @@ mod adopt;
 mod checkpoint;
 mod open;
 mod park;
+mod rank;
+mod recall;
 mod seat;
 mod shed;
 mod sift;
@@ -34,6 +36,7 @@ use larm_core::{Blame, Failure, Limits, Millis};
 
 use super::aliases::SharedAliases;
 use super::batch::Pending;
+use super::board::{Board, Ranked, Waits};
 use super::lease::{Lease, Turn};
 use super::log::Log;
 use super::near::{self, Near, PageKey};
@@ -84,6 +87,8 @@ pub struct DiskFrontier {
     /// Leases under way, and how many of them are for pages.
     leases: u64,
     leased_pages: u64,
+    /// Turns given out, where pages have an order of their own.
+    turns: u64,
     /// The latest time that anybody named.
     now: Millis,
     checkpoint_at: Millis,
@@ -285,6 +290,22 @@ impl Frontier for DiskFrontier {
             self.seat_all();
         }
         Ok(())
+    }
+
+    fn follow(&mut self, board: Arc<Board>) {
+        self.state.order.follow(board);
+    }
+
+    fn take_waits(&mut self) -> Vec<Waits> {
+        self.state.order.take_waits()
+    }
+
+    fn each_waiting(&self, most: u64, tell: &mut dyn FnMut(&Waits)) -> Result<()> {
+        self.tell_waiting(most, tell)
+    }
+
+    fn ranked(&self, url: &CrawlUrl) -> Option<Ranked> {
+        self.state.order.board()?.ranked(url.fingerprint())
     }
 
     fn page(&self, url: &CrawlUrl) -> Result<Option<PageRow>> {

@@ -85,6 +85,7 @@ impl DiskFrontier {
             checkpointing: false,
             leases: 0,
             leased_pages: 0,
+            turns: 0,
             now,
             checkpoint_at: now.after(limits.checkpoint_ms_max),
             #[cfg(test)]

@@ -100,14 +100,10 @@ impl DiskFrontier {
     pub(super) fn lease_turn(&mut self, now: Millis) -> Result<Option<Lease>> {
         let mut moves_left = MOVES_MAX;
         while moves_left > 0
-            && let Some(turn) = self.bench.lease(now)
+            && let Some(turn) = self.next_turn(now)
         {
-            self.state.load_due_blocks(turn.host)?;
-            let host = self.state.hosts.get(&turn.host);
-            let host = host.expect("DISK-1: the bench's hosts are in memory");
-            let next = host.next_origin(now, self.appetite(host));
-            let elsewhere = next.map(|(index, _)| index).filter(|at| !host.is_placed_for(*at));
-            if let Some(index) = elsewhere {
+            let next = self.next_place(turn.host, now)?;
+            if let Some((index, _)) = next.filter(|(at, _)| !self.is_placed_for(turn.host, *at)) {
                 self.look_up_anew(turn.host, index, now);
                 continue;
             }
@@ -126,6 +122,10 @@ impl DiskFrontier {
             }
         }
         Ok(None)
+    }
+
+    fn is_placed_for(&self, key: HostKey, index: u32) -> bool {
+        self.state.hosts.get(&key).is_some_and(|host| host.is_placed_for(index))
     }
 
     /// The host's turn has come, but on a port for which its address was not looked up.
@@ -165,6 +165,7 @@ impl DiskFrontier {
         let taken = choose(queue).and_then(|place| queue.take(place))?;
         let item = taken.item.clone();
         host.leased = Some((index, taken));
+        self.state.order.left(&item);
         Some(item)
     }
 

@@ -53,6 +53,10 @@ impl MemoryOrigin {
         if self.parked { Place::BEHIND_ERRANDS } else { end }
     }
 
+    pub(super) fn is_deferred(&self, place: Place) -> bool {
+        self.items.iter().any(|(after, item)| item.place == place && after.is_some())
+    }
+
     pub(super) fn is_healthy(&self, now: Millis) -> bool {
         self.given_up.is_none() && (self.health.rule.is_gap() || self.health.not_before <= now)
     }
@@ -77,6 +81,17 @@ impl MemoryHost {
             origin.next(now, origin.end(end)).map(|(_, place)| (place, i))
         });
         next.min().map(|(place, i)| (i, place))
+    }
+
+    /// The origin where a page waits in order at a place, if it may be asked for now.
+    pub(super) fn in_order(&self, place: Place, now: Millis, end: Place) -> Option<usize> {
+        let is_there = |origin: &MemoryOrigin| {
+            let mut items = origin.items.iter();
+            items.any(|(after, item)| after.is_none() && item.place == place)
+        };
+        self.origins.iter().position(|origin| {
+            origin.is_healthy(now) && place < origin.end(end) && is_there(origin)
+        })
     }
 
     pub(super) fn given_up(&self) -> Option<(usize, FailureClass)> {

@@ -1,10 +1,12 @@
 //! The driver: one frontier on disk and its model, through the same life.
 
+use super::order::Moody;
 use super::*;
 use crate::disk::faulty::{Dice, FaultyDisk};
 use crate::error::Result;
 use crate::frontier::memory::MemoryFrontier;
-use crate::frontier::{Checkpoint, Located, Nameless, Positions, Totals};
+use crate::frontier::{Board, Checkpoint, Located, Nameless, Positions, Totals};
+use crate::order::{News, Ranker};
 use crate::store::Position;
 
 /// What may happen, and how closely is looked.
@@ -16,6 +18,8 @@ pub(super) struct Rules {
     pub(super) paces: bool,
     /// When the disk has nothing to lease, neither has the model.
     pub(super) exact: bool,
+    /// Pages are taken by a worth that changes all the time.
+    pub(super) ordered: bool,
 }
 
 pub(super) struct World {
@@ -44,6 +48,10 @@ pub(super) struct World {
     pub(super) sheds: u64,
     /// URLs that got another place, not being worth their turn.
     pub(super) moves: u64,
+    /// Who says what pages are worth, if that matters.
+    ranker: Option<Ranker>,
+    /// Pages that were not first by their place when they were taken.
+    pub(super) by_worth: u64,
 }
 
 impl Drop for World {
@@ -80,6 +88,8 @@ impl World {
             under_way: None,
             sheds: 0,
             moves: 0,
+            ranker: None,
+            by_worth: 0,
         };
         world.open();
         world
@@ -88,7 +98,10 @@ impl World {
     /// Something happens, to both.
     pub(super) fn step(&mut self) {
         match self.happen() {
-            Ok(()) => self.compare(),
+            Ok(()) => {
+                self.tell_ranker();
+                self.compare();
+            }
             Err(error) => self.crash(&error.to_string()),
         }
     }
@@ -206,12 +219,42 @@ impl World {
                 return self.check_nothing_is_due();
             };
             self.check_lease(&lease);
-            let twin = self.model.lease_host(lease.url().host(), now);
+            let twin = self.lease_twin(&lease);
             let twin = twin.unwrap_or_else(|| panic!("{} is not for now", lease.url()));
             assert_eq!((lease.item(), lease.turn()), (twin.item(), twin.turn()));
             self.leases.push((lease, twin));
         }
         Ok(())
+    }
+
+    /// By worth, any page may come next, unless something comes before all pages.
+    fn lease_twin(&mut self, lease: &Lease) -> Option<Lease> {
+        let (host, now) = (lease.url().host(), self.now);
+        if self.ranker.is_none() {
+            return self.model.lease_host(host, now);
+        }
+        let twin = self.model.lease_place(host, lease.item().place, now);
+        self.by_worth += u64::from(self.model.was_out_of_turn);
+        twin
+    }
+
+    /// News come to the ranker sooner or later; and what it thinks changes.
+    fn tell_ranker(&mut self) {
+        let Some(ranker) = &mut self.ranker else { return };
+        if self.web.dice.below(3) > 0 {
+            let waits = self.frontier.as_mut().map(Frontier::take_waits).unwrap_or_default();
+            ranker.hear(&News { waits, told: Vec::new() });
+            ranker.catch_up();
+        }
+    }
+
+    fn follow_order(&mut self) {
+        let frontier = self.frontier.as_mut().expect("it is open");
+        let board = Arc::new(Board::new(&self.limits, "a test".to_owned(), false));
+        frontier.follow(board.clone());
+        let mut ranker = Ranker::new(Box::new(Moody::default()), board);
+        frontier.each_waiting(1_000, &mut |waits| ranker.hear_of(waits)).expect("it can be read");
+        self.ranker = Some(ranker);
     }
 
     /// Politeness, by its own books: whatever happened, a gap lies behind the last request.
@@ -402,6 +445,9 @@ impl World {
         let frontier = self.frontier.as_ref().expect("it is open");
         self.model.forget_refused(|url| frontier.knows(url).expect("the seen set can be read"));
         self.asked.values_mut().for_each(|end| *end = self.now);
+        if self.rules.ordered {
+            self.follow_order();
+        }
         self.set_budgets(self.budgets).expect("nothing is written");
         self.compare_all();
     }
@@ -441,6 +487,7 @@ impl World {
             self.name(nameless, Ok(Located::at(address, 3_600_000)))?;
         }
         self.lease(100)?;
+        self.tell_ranker();
         for (lease, twin) in std::mem::take(&mut self.leases) {
             let settlement = match (lease.turn(), lease.errand()) {
                 (Turn::Ask(_), Errand::Robots { origin, .. }) => Settlement {

@@ -194,3 +194,79 @@ fn a_few_items_need_no_block_and_come_back_with_the_row() {
     assert_eq!((disk.len(), queue.loose), (2, 0));
     assert_eq!(drain(&mut Queue::from_row(queue.to_row()), &disk), [1, 4, 5, 3]);
 }
+
+/// Picks the item at a place as the frontier would; whether it was there.
+fn pick(queue: &mut Queue, place: Place, disk: &HashMap<BlockId, Vec<u8>>) -> bool {
+    let blocks = queue.blocks_before(place);
+    blocks.into_iter().any(|id| queue.pick(id, place, &disk[&id], &limits()).unwrap())
+}
+
+#[test]
+fn what_is_picked_from_a_block_leaves_it_on_disk_as_it_is() {
+    let mut disk = HashMap::new();
+    let mut queue = Queue::default();
+    (0..40).for_each(|seq| push(&mut queue, &item(5, seq)));
+    checkpoint(&mut queue, &limits(), &mut disk);
+    let (before, in_memory) = (disk.clone(), queue.memory.len());
+    let place = Place { priority: 5, seq: 33 };
+    assert!(pick(&mut queue, place, &disk) && !pick(&mut queue, place, &disk));
+    assert_eq!((queue.len(), queue.memory.len()), (40, in_memory + 1));
+    queue.take(place).unwrap();
+    checkpoint(&mut queue, &limits(), &mut disk);
+    assert_eq!(disk, before);
+    let mut again = Queue::from_row(queue.to_row());
+    assert_eq!(again.len(), 39);
+    assert!(!pick(&mut again, place, &disk), "it is gone");
+    let rest: Vec<u64> = (0..40).filter(|seq| *seq != 33).collect();
+    assert_eq!(drain(&mut again, &disk), rest);
+}
+
+#[test]
+fn what_is_picked_and_comes_back_counts_once() {
+    let mut disk = HashMap::new();
+    let mut queue = Queue::default();
+    (0..40).for_each(|seq| push(&mut queue, &item(5, seq)));
+    checkpoint(&mut queue, &limits(), &mut disk);
+    for _ in 0..3 {
+        let place = Place { priority: 5, seq: 30 };
+        assert!(queue.holds(place) || pick(&mut queue, place, &disk));
+        let taken = queue.take(place).unwrap();
+        checkpoint(&mut queue, &limits(), &mut disk);
+        push(&mut queue, &taken.item);
+        checkpoint(&mut queue, &limits(), &mut disk);
+        queue = Queue::from_row(queue.to_row());
+    }
+    assert_eq!(drain(&mut queue, &disk), (0..40).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_queue_that_is_taken_in_any_order_gives_each_item_once() {
+    for seed in 0..20 {
+        let (mut disk, mut queue) = (HashMap::new(), Queue::default());
+        let mut dice = crate::disk::faulty::Dice(seed);
+        let mut left: Vec<u64> = Vec::new();
+        for seq in 0..300 {
+            push(&mut queue, &item(5, seq));
+            left.push(seq);
+            if dice.below(10) == 0 {
+                checkpoint(&mut queue, &limits(), &mut disk);
+            }
+            if dice.below(2) == 0 {
+                let seq = left.swap_remove(dice.below(left.len() as u64) as usize);
+                let place = Place { priority: 5, seq };
+                assert!(queue.holds(place) || pick(&mut queue, place, &disk), "{seq}");
+                assert_eq!(queue.take(place).unwrap().item.place, place);
+            }
+            if dice.below(40) == 0 {
+                checkpoint(&mut queue, &limits(), &mut disk);
+                queue = Queue::from_row(queue.to_row());
+            }
+            assert_eq!(queue.len(), left.len() as u64);
+        }
+        checkpoint(&mut queue, &limits(), &mut disk);
+        left.sort_unstable();
+        assert_eq!(drain(&mut queue, &disk), left);
+        checkpoint(&mut queue, &limits(), &mut disk);
+        assert!(disk.is_empty(), "{} blocks are left", disk.len());
+    }
+}

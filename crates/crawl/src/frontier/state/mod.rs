@@ -15,6 +15,7 @@ mod arrive;
 mod changes;
 mod gather;
 mod learn;
+mod order;
 mod settle;
 mod worth;
 
@@ -46,6 +47,7 @@ use crate::store::SameAs;
 
 pub use arrive::BroughtIn;
 pub use gather::Gathered;
+pub use order::{Following, waits};
 
 /// What is counted for a row beside its bytes against the checkpoint's budget, roughly.
 const ROW_BYTES: u64 = 200;
@@ -91,6 +93,8 @@ pub struct State {
     /// Hosts that came from disk, or whose readiness may have changed, since this was last emptied:
     /// after each record, so at most its hosts.
     pub touched: BTreeSet<HostKey>,
+    /// In which order pages are taken, where that is not the order of their places.
+    pub order: Following,
     recovering: bool,
     changes: u64,
     change_bytes: u64,
@@ -124,6 +128,7 @@ impl State {
             settings: BTreeMap::new(),
             waiting: 0,
             touched: BTreeSet::new(),
+            order: Following::default(),
             recovering: true,
             changes: 0,
             change_bytes: 0,
@@ -310,6 +315,7 @@ impl State {
         self.totals.known += u64::from(packed.counts());
         self.waiting += 1;
         self.changed(packed.bytes.len() as u64 + ITEM_BYTES);
+        self.order.hear_of(seq, packed);
         let key = packed.host;
         let shelf = ShelfId::of(packed.partition, key);
         if !self.hosts.contains_key(&key) && self.shelves.is_whole(shelf) {
@@ -345,14 +351,18 @@ impl State {
     fn shed(&mut self, name: &str, places: &[Place], limit: &str) -> Result<()> {
         let host = self.host(name)?;
         host.changed = true;
-        let (mut dropped, mut counted) = (0, 0);
+        let (mut dropped, mut counted, mut gone) = (0, 0, Vec::new());
         for place in places {
             let found = host.origins.iter_mut().find_map(|origin| origin.queue.take(*place));
-            let found = found.inspect(|taken| counted += u64::from(taken.item.errand.counts()));
+            let found = found.inspect(|taken| {
+                counted += u64::from(taken.item.errand.counts());
+                gone.push(taken.item.clone());
+            });
             debug_assert!(found.is_some(), "STATE-4: what is shed was waiting: {place:?}");
             dropped += u32::from(found.is_some());
         }
         host.unchecked.retain(|place| !places.contains(place));
+        gone.iter().for_each(|item| self.order.left(item));
         self.waiting -= u64::from(dropped);
         self.totals.known -= counted;
         self.count_rejected(&[(limit.to_owned(), dropped)]);

@@ -153,12 +153,16 @@ impl State {
                 let index = host.origin_index(&settled.origin);
                 if let Err(item) = host.origin(index).queue.defer(item, *at, &limits) {
                     host.put(index, &item);
+                    let at = (host.key, &*settled.origin);
+                    self.order.hear_back(at, &item);
                 }
             }
             Fate::Back => {
                 let host = self.host(&settled.host)?;
                 let index = host.origin_index(&settled.origin);
                 host.put(index, &item);
+                let at = (host.key, &*settled.origin);
+                self.order.hear_back(at, &item);
             }
         }
         Ok(())

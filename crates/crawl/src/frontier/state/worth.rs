@@ -87,6 +87,7 @@ impl State {
         to: u8,
         cut_at: u32,
     ) -> Result<()> {
+        self.order.left(&item);
         let was_held = item.place.priority == HELD;
         item.place = Place { priority: to, seq: self.next_seq };
         self.next_seq += 1;

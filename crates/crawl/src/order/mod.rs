@@ -1,0 +1,101 @@
+//! In which order waiting pages are fetched: what the crawl learns, told to a score, and what that says, put on
+//! the frontier's board.
+//!
+//! The line tells where each page leads ([`Told`]), the writer sends that on with what began to wait, once
+//! the page is settled ([`News`]), and the [`Ranker`], on a thread of its own, works out what pages are worth
+//! by now ([`larm_core::order`]) and keeps the [`Board`](crate::frontier::Board) up to date. Nobody waits for
+//! it: who leases in the meantime goes by what the board says. Where it falls far behind, the crawl does wait
+//! (`order_news_max`).
+//!
+//! Breadth-first is the order of the frontier's own places, and needs nothing of this: nothing of it is
+//! there then.
+//!
+//! What is learnt lives in memory alone. A run that goes on learns it anew from the link log ([`recall`]).
+
+mod ranker;
+pub mod recall;
+#[cfg(test)]
+mod tests;
+
+use larm_core::order::{Name, Order, Score, Tuning};
+use larm_core::url::Fingerprint;
+use larm_graph::LinkFact;
+use tokio::sync::mpsc;
+
+use crate::error::{Error, Result};
+use crate::frontier::Waits;
+
+pub use ranker::Ranker;
+
+/// A page that was fetched, and where it leads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// The page.
+    pub page: Fingerprint,
+    /// Where its links lead, as far as that may be followed, each once.
+    pub links: Vec<Fingerprint>,
+    /// To how many pages it leads in all.
+    pub degree: u32,
+}
+
+impl Told {
+    /// What a page says. What counts as a link is what counts as one in the graph.
+    pub fn of<'a>(page: Fingerprint, facts: impl Iterator<Item = LinkFact<'a>>) -> Self {
+        let arcs = facts.filter(LinkFact::is_arc);
+        let mut arcs: Vec<(Fingerprint, bool)> =
+            arcs.map(|fact| (Fingerprint::of(fact.to), fact.is_rejected())).collect();
+        arcs.sort_unstable();
+        arcs.dedup_by_key(|(to, _)| *to);
+        let degree = u32::try_from(arcs.len()).unwrap_or(u32::MAX);
+        let followed = arcs.into_iter().filter(|(_, is_rejected)| !is_rejected);
+        Self { page, links: followed.map(|(to, _)| to).collect(), degree }
+    }
+}
+
+/// What has happened since the last news.
+#[derive(Debug, Default)]
+pub struct News {
+    /// What began to wait, or waits elsewhere.
+    pub waits: Vec<Waits>,
+    /// Pages that were settled.
+    pub told: Vec<Told>,
+}
+
+impl News {
+    fn is_empty(&self) -> bool {
+        self.waits.is_empty() && self.told.is_empty()
+    }
+}
+
+/// Where news go; nowhere, if nobody wants them.
+#[derive(Debug, Default)]
+pub struct NewsDesk(Option<mpsc::Sender<News>>);
+
+impl NewsDesk {
+    /// A desk, and the inbox of the ranker behind it.
+    pub fn new(news_max: u64) -> (Self, mpsc::Receiver<News>) {
+        let (sender, inbox) = mpsc::channel(usize::try_from(news_max).unwrap_or(usize::MAX));
+        (Self(Some(sender)), inbox)
+    }
+
+    /// Hands news over, waiting if there are too many.
+    pub async fn hand_over(&self, news: News) -> Result<()> {
+        let Some(sender) = self.0.as_ref().filter(|_| !news.is_empty()) else { return Ok(()) };
+        let gone = |_| Error::Stopped("larm has a bug: the ranker panicked".to_owned());
+        sender.send(news).await.map_err(gone)
+    }
+}
+
+/// The score of an order; none where pages come as the frontier has them.
+pub fn score(order: &Order, tuning: &Tuning) -> Result<Option<Box<dyn Score>>> {
+    if *order == Order::by(Name::Breadth) {
+        return Ok(None);
+    }
+    let unknown = |name| Error::Plan(format!("a crawl has no order `{name}` yet"));
+    order.score(tuning, &mut |_| None).map(Some).map_err(unknown)
+}
+
+/// Whether an order judges by URLs.
+pub fn needs_urls(order: &Order) -> bool {
+    order.parts().iter().any(|(name, _)| name.needs_urls())
+}

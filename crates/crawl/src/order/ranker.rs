@@ -1,0 +1,85 @@
+//! Hears what the crawl learns, and keeps the board up to date.
+
+use std::sync::Arc;
+
+use larm_core::order::{Facts, Leads, Score};
+use tokio::sync::mpsc;
+
+use super::{News, Told};
+use crate::frontier::{Board, Waits};
+
+/// News that are heard before what is computed over all pages is looked after.
+const BATCH: usize = 64;
+
+/// A score, and the board that shows what it says. The only one who puts URLs there.
+pub struct Ranker {
+    score: Box<dyn Score>,
+    board: Arc<Board>,
+    /// Room for the numbers of a page's links, and of pages whose worth has changed.
+    links: Vec<u32>,
+    changed: Vec<u32>,
+}
+
+impl Ranker {
+    /// Nothing is known yet.
+    pub fn new(score: Box<dyn Score>, board: Arc<Board>) -> Self {
+        Self { score, board, links: Vec::new(), changed: Vec::new() }
+    }
+
+    /// The board that it keeps.
+    pub fn board(&self) -> &Arc<Board> {
+        &self.board
+    }
+
+    /// Listens until nobody has news any more. For a thread of its own.
+    pub fn run(mut self, mut inbox: mpsc::Receiver<News>) {
+        while let Some(news) = inbox.blocking_recv() {
+            self.hear(&news);
+            for _ in 0..BATCH {
+                let Ok(more) = inbox.try_recv() else { break };
+                self.hear(&more);
+            }
+            self.catch_up();
+        }
+    }
+
+    /// Takes note of news.
+    pub fn hear(&mut self, news: &News) {
+        news.waits.iter().for_each(|waits| self.hear_of(waits));
+        news.told.iter().for_each(|told| self.learn(told));
+    }
+
+    /// A URL waits.
+    pub fn hear_of(&mut self, waits: &Waits) {
+        let facts = Facts { depth: waits.depth, url: waits.text.as_deref() };
+        let score = &mut self.score;
+        let number = self.board.meet(waits.url, |number| score.found(number, &facts));
+        self.board.put(number, waits, self.score.worth(number));
+    }
+
+    /// A page was fetched.
+    pub fn learn(&mut self, told: &Told) {
+        let (score, board) = (&mut self.score, &self.board);
+        let mut meet = |url| board.meet(url, |number| score.found(number, &Facts::default()));
+        let page = meet(told.page);
+        self.links.clear();
+        self.links.extend(told.links.iter().map(|to| meet(*to)));
+        // Where numbers are scarce, one may have gone to another link of the same page.
+        self.links.sort_unstable();
+        self.links.dedup();
+        self.board.leave(told.page);
+        self.changed.clear();
+        let leads = Leads { page, links: &self.links, degree: told.degree, relevance: 1.0 };
+        self.score.fetched(&leads, &mut self.changed);
+        self.changed.push(page);
+        self.board.update(&self.changed, |number| self.score.worth(number));
+    }
+
+    /// Computes anew what is computed over all pages, if that is due.
+    pub fn catch_up(&mut self) {
+        if self.score.is_due() {
+            self.score.refresh();
+            self.board.update_all(|number| self.score.worth(number));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What an earlier run knew: where URLs wait, from the frontier, and where pages lead, from the link log.
+//!
+//! What pages are worth is a function of what was crawled, so it is not kept, but worked out again. That
+//! takes as long as it takes to read both, up to `order_recall_max` URLs and as many links. Without a link log
+//! there is nothing to learn from: then what comes from now on counts.
+
+use std::path::Path;
+
+use larm_core::Limits;
+use larm_core::url::Fingerprint;
+use larm_graph::log::{self, LogReader, Visit};
+
+use super::{Ranker, Told};
+use crate::error::Result;
+use crate::frontier::Frontier;
+
+/// Has a ranker know what a crawl directory knows.
+pub fn recall(
+    ranker: &mut Ranker,
+    frontier: &dyn Frontier,
+    dir: &Path,
+    limits: &Limits,
+) -> Result<()> {
+    frontier.each_waiting(limits.order_recall_max, &mut |waits| ranker.hear_of(waits))?;
+    let path = log::path_in(dir);
+    if path.exists()
+        && let Err(error) = read_log(ranker, &path, limits.order_recall_max)
+    {
+        tracing::warn!(%error, "the order of pages goes by what could be read of the link log");
+    }
+    ranker.catch_up();
+    Ok(())
+}
+
+fn read_log(ranker: &mut Ranker, path: &Path, links_max: u64) -> larm_graph::Result<()> {
+    let mut reader = LogReader::open(path)?;
+    let (mut visit, mut links) = (Visit::default(), 0);
+    while links < links_max && reader.next(&mut visit)? {
+        links += visit.links.len() as u64;
+        let chapter = reader.chapter();
+        let facts = visit.links.iter().map(|number| chapter.link(*number));
+        ranker.learn(&Told::of(Fingerprint::of(&visit.url), facts));
+    }
+    Ok(())
+}

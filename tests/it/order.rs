@@ -1,0 +1,199 @@
+//! Important pages first: `--order pagerank` on a live web finds them as early as in a virtual crawl, and goes on
+//! where it was killed.
+
+use std::collections::{HashMap, HashSet};
+
+use larm_core::Limits;
+use larm_core::order::{Facts, Leads, Name, Order, Tuning};
+use larm_core::random::Random;
+use larm_crawl::explain::Stand;
+use larm_crawl::{Crawl, Duplicates, Plan, Summary};
+use larm_graph::Graph;
+use larm_graph::rank::{self, PageRank};
+
+use crate::hand::{Hand, page};
+use crate::world::{crawl, crawl_and_ask, url};
+
+const HOST: &str = "any.test";
+/// Shares of all pages after which hot pages are counted.
+const SHARES: [f64; 4] = [0.1, 0.2, 0.3, 0.5];
+/// By how much live and virtual crawls may differ: news reach the board a moment late, and every 32nd page is
+/// the one that is first by its place.
+const MARGIN: f64 = 0.08;
+
+/// A web in which most links lead anywhere, and some to pages that are famous, a few of them very much so. All
+/// pages are found soon, and which of them matter is seen only by and by.
+struct Web(Vec<Vec<u32>>);
+
+impl Web {
+    fn new(pages: u32) -> Self {
+        let mut random = Random(5);
+        let links = (0..pages).map(|page| {
+            let mut links: Vec<u32> =
+                (0..12).map(|_| random.below(u64::from(pages)) as u32).collect();
+            links.extend((0..4).map(|_| famous(&mut random, pages)));
+            // A way to everywhere.
+            links.push((page + 1) % pages);
+            links.sort_unstable();
+            links.dedup();
+            links
+        });
+        Self(links.collect())
+    }
+
+    fn serve(&self) -> Hand {
+        let answer = |(node, links): (usize, &Vec<u32>)| {
+            let links: Vec<String> = links.iter().map(path).collect();
+            let links: Vec<&str> = links.iter().map(String::as_str).collect();
+            (format!("{HOST}{}", path(&(node as u32))), page(&links))
+        };
+        Hand::serve(|_| self.0.iter().enumerate().map(answer).collect())
+    }
+
+    /// The tenth of all pages with the highest PageRank.
+    fn hot(&self) -> HashSet<u32> {
+        let arcs = (0..).zip(&self.0).flat_map(|(from, to)| to.iter().map(move |to| (from, *to)));
+        let graph = Graph::of_arcs(self.0.len() as u32, arcs.collect());
+        let ranks = rank::pagerank(&graph, &PageRank::default()).values;
+        let mut nodes: Vec<u32> = (0..self.0.len() as u32).collect();
+        nodes.sort_by(|a, b| ranks[*b as usize].total_cmp(&ranks[*a as usize]));
+        nodes.into_iter().take(self.0.len() / 10).collect()
+    }
+
+    /// The nodes in the order of a virtual crawl: always the page that is worth most, of equals the oldest.
+    fn virtually(&self, order: &Order) -> Vec<u32> {
+        let tuning = Tuning::new(&Limits::default());
+        let mut score = order.score(&tuning, &mut |_| None).expect("it needs no text");
+        let (mut numbers, mut nodes) = (HashMap::from([(0, 0)]), vec![0_u32]);
+        score.found(0, &Facts::default());
+        let (mut waiting, mut fetched) = (vec![0_u32], Vec::new());
+        while let Some(at) = best(&waiting, |number| score.worth(number)) {
+            let number = waiting.remove(at);
+            let node = nodes[number as usize];
+            fetched.push(node);
+            let links: Vec<u32> = self.0[node as usize].clone();
+            let links = links.iter().map(|to| {
+                *numbers.entry(*to).or_insert_with(|| {
+                    let number = nodes.len() as u32;
+                    nodes.push(*to);
+                    waiting.push(number);
+                    score.found(number, &Facts::default());
+                    number
+                })
+            });
+            let links: Vec<u32> = links.collect();
+            score.fetched(&Leads::new(number, &links), &mut Vec::new());
+            if score.is_due() {
+                score.refresh();
+            }
+        }
+        fetched
+    }
+
+    fn plan(&self, hand: &Hand, order: Name, share: f64) -> Plan {
+        let mut plan = hand.plan(&format!("{HOST}/0"), &[HOST]);
+        plan.order = Order::by(order);
+        plan.concurrency = Some(1);
+        plan.budgets.pages_max = Some((self.0.len() as f64 * share) as u64);
+        // All pages have the same text, nearly.
+        plan.budgets.cut_at = None;
+        plan.duplicates = Duplicates::Off;
+        (plan.probe, plan.usual_sitemap) = (false, false);
+        plan
+    }
+}
+
+/// A page by fame: half of these links lead to an eighth of the pages, which lie anywhere.
+fn famous(random: &mut Random, pages: u32) -> u32 {
+    let share = random.below(1 << 20) as f64 / f64::from(1 << 20);
+    let place = (share.powi(3) * f64::from(pages)) as u32;
+    (place * 7 + 3) % pages
+}
+
+fn path(node: &u32) -> String {
+    format!("/{node}")
+}
+
+fn best(waiting: &[u32], worth: impl Fn(u32) -> f32) -> Option<usize> {
+    (0..waiting.len()).reduce(|best, at| {
+        let (one, other) = (worth(waiting[best]), worth(waiting[at]));
+        if other > one { at } else { best }
+    })
+}
+
+/// The nodes that were asked for, in order.
+fn asked(hand: &Hand) -> Vec<u32> {
+    let asked = hand.asked();
+    asked.iter().map(|place| place[HOST.len() + 1..].parse().expect("a node")).collect()
+}
+
+/// The part of the hot pages that is among the first of a crawl, for each share.
+fn found(hot: &HashSet<u32>, fetched: &[u32], pages: usize) -> [f64; 4] {
+    SHARES.map(|share| {
+        let first = &fetched[..((pages as f64 * share) as usize).min(fetched.len())];
+        first.iter().filter(|node| hot.contains(node)).count() as f64 / hot.len() as f64
+    })
+}
+
+#[test]
+fn a_live_crawl_by_pagerank_finds_hot_pages_as_early_as_a_virtual_one() {
+    let web = Web::new(905);
+    let (hot, pages) = (web.hot(), web.0.len());
+    let live = |order| {
+        let hand = web.serve();
+        let summary: Summary = crawl(web.plan(&hand, order, 0.5));
+        assert_eq!(summary.fetched, pages as u64 / 2);
+        found(&hot, &asked(&hand), pages)
+    };
+    let (by_rank, by_breadth) = (live(Name::Pagerank), live(Name::Breadth));
+    let expected = found(&hot, &web.virtually(&Order::by(Name::Pagerank)), pages);
+    println!("live {by_rank:.2?}, virtual {expected:.2?}, breadth-first {by_breadth:.2?}");
+    for (live, expected) in by_rank.iter().zip(expected) {
+        assert!((live - expected).abs() <= MARGIN, "{by_rank:?} is not {expected:?}");
+    }
+    assert!(by_rank[1] > by_breadth[1] + 0.05, "{by_rank:?} is no better than {by_breadth:?}");
+}
+
+#[test]
+fn a_crawl_that_goes_on_knows_what_its_pages_are_worth() {
+    let web = Web::new(905);
+    let (hot, pages) = (web.hot(), web.0.len());
+    let hand = web.serve();
+    for share in [0.1, 0.15, 0.3] {
+        // Each run begins with nothing in memory.
+        let summary: Summary = crawl(web.plan(&hand, Name::Pagerank, share));
+        assert_eq!(summary.fetched, (pages as f64 * share) as u64);
+    }
+    let live = found(&hot, &asked(&hand), pages);
+    let expected = found(&hot, &web.virtually(&Order::by(Name::Pagerank)), pages);
+    println!("live in three runs {live:.2?}, virtual {expected:.2?}");
+    for (live, expected) in live.iter().zip(expected).take(3) {
+        assert!((live - expected).abs() <= MARGIN, "{live:?} is not {expected:?}");
+    }
+}
+
+#[test]
+fn an_order_that_is_about_text_is_refused_before_anything_is_asked() {
+    let web = Web::new(3);
+    let hand = web.serve();
+    let plan = web.plan(&hand, Name::Query, 1.0);
+    let refused = plan.check().expect_err("there is no such order yet").to_string();
+    assert!(refused.contains("query"), "{refused}");
+    assert!(Crawl::new(plan).start().is_err() && hand.asked().is_empty());
+}
+
+#[test]
+fn whoever_asks_about_a_waiting_url_hears_what_it_is_worth() {
+    let web = Web::new(200);
+    let hand = web.serve();
+    let (_, handle) = crawl_and_ask(web.plan(&hand, Name::Backlinks, 0.3));
+    let waiting = (0..200).filter_map(|node| {
+        match handle.explain(&url(&hand.url(&format!("{HOST}/{node}")))).unwrap().stand {
+            Stand::Waiting { order, .. } => order,
+            _ => None,
+        }
+    });
+    let waiting: Vec<_> = waiting.collect();
+    assert!(waiting.iter().any(|standing| standing.ahead == 0 && standing.by == "backlinks"));
+    assert!(waiting.iter().all(|standing| standing.worth > 0.0));
+}
