@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use larm_crawl::change::Change;
 use larm_crawl::directory::{self, Directory};
-use larm_crawl::files;
+use larm_crawl::{Plan, files};
 
 use super::drive::{self, Job};
+use super::examples;
 use crate::cli::{CrawlArgs, ResumeArgs, RunArgs};
 use crate::config::{Config, Settings, consent, file, file_in_force, plan, proxies, save};
 use crate::console::Console;
@@ -206,6 +207,14 @@ fn print_settings(mut config: Config, dir: PathBuf) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The plan with what its examples say.
+fn with_examples(before: Plan, config: &Config, console: &Console) -> Result<Plan> {
+    examples::gather(config, &before.dir, console)?;
+    let plan = Plan { changes: before.changes, ..plan::build(config, before.dir)? };
+    plan.check()?;
+    Ok(plan)
+}
+
 /// Writes the settings down and runs the crawl.
 pub fn launch(launch: Launch) -> Result<Exit> {
     let Launch { config, dir, told, run, console } = launch;
@@ -217,6 +226,10 @@ pub fn launch(launch: Launch) -> Result<Exit> {
     let lock = Directory::open(&dir)?;
     save::write(&config, &dir)?;
     drop(lock);
+    let plan = match config.settings.like.is_empty() {
+        true => plan,
+        false => with_examples(plan, &config, &console)?,
+    };
     if let Some(proxy) = proxies::from_outside(&config.settings)? {
         console
             .say(format!("by way of {proxy}, as the environment says; --proxy none for without"));

@@ -6,6 +6,7 @@ mod crawl;
 mod demo;
 mod doctor;
 mod drive;
+mod examples;
 mod graph;
 mod hosts;
 mod inspect;

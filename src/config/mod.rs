@@ -4,6 +4,7 @@
 //! wrong and what would be right.
 
 pub mod consent;
+pub mod examples;
 pub mod file;
 pub mod local;
 pub mod merge;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use larm_core::Limits;
+use larm_core::order::focus::Topic;
 use larm_core::order::{Name, Order};
 use larm_core::scope::ScopeMode;
 use larm_core::url::{CrawlUrl, UrlRules};
@@ -14,11 +15,11 @@ use larm_crawl::login::LoginPlan;
 use larm_crawl::plan::{CUT_AT, HOST_BASE, SITE_BASE};
 use larm_crawl::{Keep, Plan, Selection, SignalPlan};
 
-use super::Config;
 use super::proxies::proxies;
 use super::raw::{Duplicates, HostSettings, Settings, Warc};
 use super::secret::{credentials, reveal, reveal_all, told};
 use super::value::Allowance;
+use super::{Config, examples};
 use crate::agent::product_token;
 use crate::exit::usage;
 use crate::pdf;
@@ -35,8 +36,8 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
     let limits = limits(settings)?;
     check_threads(settings)?;
     let user_agent = user_agent(settings)?;
+    let topic = examples::topic(settings, &dir, &limits)?;
     Ok(Plan {
-        dir,
         seeds: config.seeds.pages.clone(),
         sitemaps: config.seeds.sitemaps.clone(),
         selection: selection(settings)?,
@@ -44,7 +45,9 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         pace: pace(settings, &limits),
         host_delays: host_delays(settings),
         budgets: budgets(config)?,
-        order: settings.order.clone().unwrap_or_else(|| Order::by(Name::Breadth)),
+        order: order(settings, &topic),
+        topic,
+        dir,
         time_ms_max: settings.max_time.map(|time| time.0),
         bytes_max: settings.max_size.map(|size| size.0),
         concurrency: concurrency(settings, &limits)?,
@@ -254,6 +257,19 @@ fn concurrency(settings: &Settings, limits: &Limits) -> Result<Option<u64>> {
         ))),
         None => Ok(asked),
     }
+}
+
+/// Who looks for something has it looked for. While the examples are still to be fetched, there is nothing
+/// to look for.
+fn order(settings: &Settings, topic: &Topic) -> Order {
+    let by_topic = match (&settings.query, topic.is_empty()) {
+        (_, true) => Name::Breadth,
+        (Some(_), false) => Name::Query,
+        (None, false) => Name::Like,
+    };
+    let order = settings.order.clone().unwrap_or_else(|| Order::by(by_topic));
+    let must_wait = topic.is_empty() && !settings.like.is_empty();
+    if must_wait { Order::by(Name::Breadth) } else { order }
 }
 
 fn check_threads(settings: &Settings) -> Result<()> {

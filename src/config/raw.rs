@@ -109,6 +109,21 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
 
+    /// Look for pages about this, the likeliest links first
+    #[arg(long, value_name = "WORDS", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+
+    /// Look for pages like this one: a file or a URL (repeatable)
+    #[arg(long, value_name = "FILE|URL", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub like: Vec<String>,
+
+    /// And not like this one: a file or a URL (repeatable)
+    #[arg(long, value_name = "FILE|URL", help_heading = "What to crawl", requires = "like")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlike: Vec<String>,
+
     /// Stop after this many pages, over all runs
     #[arg(long, value_name = "N", help_heading = "How much")]
     #[serde(skip_serializing_if = "Option::is_none")]

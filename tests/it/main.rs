@@ -20,6 +20,7 @@ mod duplicates;
 mod durability;
 mod explain;
 mod files;
+mod focus;
 mod graph;
 mod hand;
 mod hostile;

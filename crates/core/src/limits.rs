@@ -409,6 +409,8 @@ limits! {
     snippet_text_bytes_max = 256 * KIB, ceiling 64 * MIB, "what follows is not looked at", "search.snippets";
     #[doc = "Words of a page that are read for how relevant it is to the topic of the crawl."]
     focus_words_max = 2_000, ceiling 1_000_000, "the rest says nothing of it", "focus.words_cut";
+    #[doc = "Links of a page of which is told what stands beside them, for orders by text."]
+    focus_page_links_max = 2_000, ceiling 1_000_000, "what further ones promise is not known", "focus.page_links_cut";
     #[doc = "Pages like which others are looked for, and as many like which they are not."]
     focus_examples_max = 256, ceiling 10_000, "further ones are refused, said aloud", "focus.examples_refused";
     #[doc = "Links not yet followed of which is kept what speaks for them."]

@@ -248,7 +248,10 @@ impl Assembly {
         }
         let resumed = opened.resumed;
         let settings = std::mem::take(&mut opened.settings);
-        self.order = Ordering::new(&self.crawl.plan.order, &self.limits)?;
+        self.order = {
+            let plan = &self.crawl.plan;
+            Ordering::new(&plan.order, &plan.topic, &self.limits)?
+        };
         let Core { shared, line, writer, places } = self.assemble(opened)?;
         let (commands, received) = mpsc::channel(16);
         let mut engine = self.engine(&shared, line, received, places)?;
@@ -347,13 +350,15 @@ impl Assembly {
             encoders: chain.encoders(),
             writer,
             tells_links: self.order.is_some(),
+            tells_text: self.order.is_some() && !plan.topic.is_empty(),
             wake: shared.wake.clone(),
             meter: Meter::default(),
             handler: self.crawl.handler.clone(),
             reads_text: chain.reads_text()
                 || self.crawl.handler.is_some()
                 || plan.duplicates != Duplicates::Off
-                || plan.budgets.learn(),
+                || plan.budgets.learn()
+                || !plan.topic.is_empty(),
             learns: plan.budgets.learn(),
             agent: plan.agent.clone(),
             obey: plan.obey_robots,

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use larm_core::Limits;
-use larm_core::order::{Name, Order, Tuning};
+use larm_core::order::focus::Topic;
+use larm_core::order::{Name, Order};
 use larm_core::scope::{FilterSpec, ScopeMode, default_specs};
 use larm_core::signals::{Use, UseSet};
 use larm_core::url::{CrawlUrl, UrlRules};
@@ -47,6 +48,8 @@ pub struct Plan {
     pub budgets: Budgets,
     /// Which waiting page is fetched next.
     pub order: Order,
+    /// What is looked for, for orders by text.
+    pub topic: Topic,
     /// How long this run may take.
     pub time_ms_max: Option<u64>,
     /// How many bytes of bodies, over all runs.
@@ -199,6 +202,7 @@ impl Plan {
             host_delays: Vec::new(),
             budgets: Budgets { cut_at: Some(CUT_AT), ..Budgets::default() },
             order: Order::by(Name::Breadth),
+            topic: Topic::default(),
             time_ms_max: None,
             bytes_max: None,
             concurrency: None,
@@ -245,7 +249,7 @@ impl Plan {
         self.limits.validate().map_err(|error| Error::Plan(error.to_string()))?;
         SharedRules::new(self, Vec::new()).map_err(named)?;
         Logins::new(&self.logins, None, &self.limits)?;
-        order::score(&self.order, &Tuning::new(&self.limits))?;
+        order::score(&self.order, &self.topic, &self.limits)?;
         let (fetch, limits) = (self.fetch.clone(), self.limits.clone());
         HttpFetch::new(fetch, None, limits, Clock::start()).map(|_| ()).map_err(named)
     }

@@ -198,6 +198,26 @@ impl Board {
         self.hold().meet(url, found)
     }
 
+    /// The number of a URL, if it has one.
+    pub fn number(&self, url: Fingerprint) -> Option<u32> {
+        self.hold().roster.number(url.0)
+    }
+
+    /// All that wait, with their numbers.
+    pub fn waiting(&self) -> Vec<(u32, Fingerprint)> {
+        let numbers = self.hold().spots.len();
+        let mut waiting = Vec::new();
+        for begin in (0..numbers).step_by(COPY) {
+            let inner = self.hold();
+            let waits = |at: &usize| inner.spots[*at] != Spot::NONE;
+            let some = (begin..numbers.min(begin + COPY)).filter(waits);
+            waiting.extend(some.filter_map(|at| {
+                Some((at as u32, Fingerprint(inner.roster.fingerprint(at as u32)?)))
+            }));
+        }
+        waiting
+    }
+
     /// Puts a URL where it waits.
     pub fn put(&self, number: u32, waits: &Waits, worth: f32) {
         let mut inner = self.hold();

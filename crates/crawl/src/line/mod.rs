@@ -12,6 +12,7 @@ mod names;
 mod near;
 mod read;
 mod settle;
+mod tell;
 mod trouble;
 mod twins;
 mod visit;
@@ -93,6 +94,8 @@ pub struct Line {
     pub writer: mpsc::Sender<Work>,
     /// Whether the order of pages depends on where they lead.
     pub tells_links: bool,
+    /// Whether it depends on what they say, too.
+    pub tells_text: bool,
     /// Wakes the engine.
     pub wake: Arc<Notify>,
     /// Counts how fetches end.

@@ -11,7 +11,6 @@ use super::{JudgedLinks, Line, Read, refusal};
 use crate::error::{Error, Result};
 use crate::fetch::{Fetched, Reservation, retry_after_ms};
 use crate::frontier::{Candidate, Errand, Fate, Learnt, Lease, PageRow, Settlement};
-use crate::order::Told;
 use crate::robots::{Permit, Reading};
 use crate::store::Visit;
 use crate::writer::{Job, Work};
@@ -32,8 +31,7 @@ impl Line {
         let offers = links.candidates.into_iter().chain(read.asks.iter().cloned()).collect();
         let link_count = u32::try_from(links.facts.len()).unwrap_or(u32::MAX);
         let (fetched, place) = fetched.split_reservation();
-        let tells = self.tells_links && lease.errand().counts();
-        let told = tells.then(|| Told::of(lease.url().fingerprint(), links.facts.iter()));
+        let told = self.tell(&lease, &read, &links.facts);
         let visit = self.visit(&lease, fetched, read, links.facts);
         if let Some(handler) = &self.handler {
             handler(&visit).await;

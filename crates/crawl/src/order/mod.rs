@@ -12,11 +12,14 @@
 //!
 //! What is learnt lives in memory alone. A run that goes on learns it anew from the link log ([`recall`]).
 
+pub mod focus;
 mod ranker;
 pub mod recall;
 #[cfg(test)]
 mod tests;
 
+use larm_core::Limits;
+use larm_core::order::focus::Topic;
 use larm_core::order::{Name, Order, Score, Tuning};
 use larm_core::url::Fingerprint;
 use larm_graph::LinkFact;
@@ -24,6 +27,8 @@ use tokio::sync::mpsc;
 
 use crate::error::{Error, Result};
 use crate::frontier::Waits;
+
+use self::focus::{PageText, Promises, Reader};
 
 pub use ranker::Ranker;
 
@@ -36,6 +41,8 @@ pub struct Told {
     pub links: Vec<Fingerprint>,
     /// To how many pages it leads in all.
     pub degree: u32,
+    /// What it says, for orders by text.
+    pub text: Option<Box<PageText>>,
 }
 
 impl Told {
@@ -48,7 +55,7 @@ impl Told {
         arcs.dedup_by_key(|(to, _)| *to);
         let degree = u32::try_from(arcs.len()).unwrap_or(u32::MAX);
         let followed = arcs.into_iter().filter(|(_, is_rejected)| !is_rejected);
-        Self { page, links: followed.map(|(to, _)| to).collect(), degree }
+        Self { page, links: followed.map(|(to, _)| to).collect(), degree, text: None }
     }
 }
 
@@ -86,16 +93,46 @@ impl NewsDesk {
     }
 }
 
+/// What an order is made of.
+pub struct Scoring {
+    /// What pages are worth.
+    pub score: Box<dyn Score>,
+    /// Who reads them, for orders by text.
+    pub reader: Option<Reader>,
+}
+
+/// An order that reads nothing.
+impl<S: Score + 'static> From<Box<S>> for Scoring {
+    fn from(score: Box<S>) -> Self {
+        Self { score, reader: None }
+    }
+}
+
 /// The score of an order; none where pages come as the frontier has them.
-pub fn score(order: &Order, tuning: &Tuning) -> Result<Option<Box<dyn Score>>> {
+pub fn score(order: &Order, topic: &Topic, limits: &Limits) -> Result<Option<Scoring>> {
     if *order == Order::by(Name::Breadth) {
         return Ok(None);
     }
+    if needs_text(order) && topic.is_empty() {
+        let why = format!("the order `{order}` needs something to look for: a query, or examples");
+        return Err(Error::Plan(why));
+    }
+    let promises = Promises::default();
+    let mut by_text = |name| -> Option<Box<dyn Score>> {
+        let reads = matches!(name, Name::Query | Name::Like);
+        reads.then(|| Box::new(promises.clone()) as Box<dyn Score>)
+    };
     let unknown = |name| Error::Plan(format!("a crawl has no order `{name}` yet"));
-    order.score(tuning, &mut |_| None).map(Some).map_err(unknown)
+    let score = order.score(&Tuning::new(limits), &mut by_text).map_err(unknown)?;
+    let reader = (!topic.is_empty()).then(|| Reader::new(topic, promises, limits));
+    Ok(Some(Scoring { score, reader }))
 }
 
 /// Whether an order judges by URLs.
 pub fn needs_urls(order: &Order) -> bool {
     order.parts().iter().any(|(name, _)| name.needs_urls())
+}
+
+fn needs_text(order: &Order) -> bool {
+    order.parts().iter().any(|(name, _)| name.needs_text())
 }

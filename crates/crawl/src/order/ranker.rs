@@ -5,7 +5,8 @@ use std::sync::Arc;
 use larm_core::order::{Facts, Leads, Score};
 use tokio::sync::mpsc;
 
-use super::{News, Told};
+use super::focus::Reader;
+use super::{News, Scoring, Told};
 use crate::frontier::{Board, Waits};
 
 /// News that are heard before what is computed over all pages is looked after.
@@ -14,6 +15,7 @@ const BATCH: usize = 64;
 /// A score, and the board that shows what it says. The only one who puts URLs there.
 pub struct Ranker {
     score: Box<dyn Score>,
+    reader: Option<Reader>,
     board: Arc<Board>,
     /// Room for the numbers of a page's links, and of pages whose worth has changed.
     links: Vec<u32>,
@@ -22,8 +24,9 @@ pub struct Ranker {
 
 impl Ranker {
     /// Nothing is known yet.
-    pub fn new(score: Box<dyn Score>, board: Arc<Board>) -> Self {
-        Self { score, board, links: Vec::new(), changed: Vec::new() }
+    pub fn new(scoring: impl Into<Scoring>, board: Arc<Board>) -> Self {
+        let Scoring { score, reader } = scoring.into();
+        Self { score, reader, board, links: Vec::new(), changed: Vec::new() }
     }
 
     /// The board that it keeps.
@@ -69,16 +72,35 @@ impl Ranker {
         self.links.dedup();
         self.board.leave(told.page);
         self.changed.clear();
-        let leads = Leads { page, links: &self.links, degree: told.degree, relevance: 1.0 };
+        let relevance = self.read(told);
+        let leads = Leads { page, links: &self.links, degree: told.degree, relevance };
         self.score.fetched(&leads, &mut self.changed);
         self.changed.push(page);
         self.board.update(&self.changed, |number| self.score.worth(number));
     }
 
+    /// How relevant a page is. Where nothing is looked for, all are.
+    fn read(&mut self, told: &Told) -> f32 {
+        match (&mut self.reader, &told.text) {
+            (None, _) => 1.0,
+            (Some(reader), Some(page)) => reader.read(page, &self.board),
+            (Some(_), None) => 0.0,
+        }
+    }
+
+    /// Who reads pages, if anybody does, and the board.
+    pub fn reader(&mut self) -> Option<(&mut Reader, &Board)> {
+        self.reader.as_mut().map(|reader| (reader, &*self.board))
+    }
+
     /// Computes anew what is computed over all pages, if that is due.
     pub fn catch_up(&mut self) {
-        if self.score.is_due() {
+        let is_due = self.score.is_due();
+        if is_due {
             self.score.refresh();
+        }
+        let looked_up = self.reader.as_mut().is_some_and(|reader| reader.look_up(&self.board));
+        if is_due || looked_up {
             self.board.update_all(|number| self.score.worth(number));
         }
     }

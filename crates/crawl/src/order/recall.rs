@@ -38,8 +38,11 @@ fn read_log(ranker: &mut Ranker, path: &Path, links_max: u64) -> larm_graph::Res
     while links < links_max && reader.next(&mut visit)? {
         links += visit.links.len() as u64;
         let chapter = reader.chapter();
-        let facts = visit.links.iter().map(|number| chapter.link(*number));
-        ranker.learn(&Told::of(Fingerprint::of(&visit.url), facts));
+        let facts = || visit.links.iter().map(|number| chapter.link(*number));
+        ranker.learn(&Told::of(Fingerprint::of(&visit.url), facts()));
+        if let Some((reader, board)) = ranker.reader() {
+            reader.list(&visit.url, facts(), board);
+        }
     }
     Ok(())
 }

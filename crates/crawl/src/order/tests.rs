@@ -21,7 +21,7 @@ fn waits(n: u64) -> Waits {
 
 fn told(page: u64, links: &[u64]) -> Told {
     let links: Vec<Fingerprint> = links.iter().map(|n| Fingerprint(*n)).collect();
-    Told { page: Fingerprint(page), degree: links.len() as u32, links }
+    Told { page: Fingerprint(page), degree: links.len() as u32, links, text: None }
 }
 
 fn ranker(score: impl Score + 'static) -> Ranker {
@@ -79,10 +79,13 @@ fn links_count_once_as_the_graph_counts_them() {
 }
 
 #[test]
-fn breadth_first_needs_no_score_and_text_has_none_yet() {
-    let tuning = Tuning::new(&Limits::default());
-    assert!(score(&Order::by(Name::Breadth), &tuning).unwrap().is_none());
-    assert!(score(&Order::by(Name::Opic), &tuning).unwrap().is_some());
-    assert!(score(&Order::by(Name::Like), &tuning).is_err());
+fn breadth_first_needs_no_score_and_text_needs_a_topic() {
+    let limits = Limits::default();
+    let (nothing, tea) = (Topic::default(), Topic::query("green tea", &limits));
+    let score = |name, topic| score(&Order::by(name), topic, &limits);
+    assert!(score(Name::Breadth, &tea).unwrap().is_none());
+    assert!(score(Name::Opic, &nothing).unwrap().is_some_and(|made| made.reader.is_none()));
+    assert!(score(Name::Query, &tea).unwrap().is_some_and(|made| made.reader.is_some()));
+    assert!(score(Name::Like, &nothing).is_err() && score(Name::Fresh, &tea).is_err());
     assert!(needs_urls(&"pagerank=2,location=1".parse().unwrap()));
 }

@@ -1,0 +1,53 @@
+//! What a page has to say for the order of others (with step 12), if anybody listens: where it leads, and for
+//! orders by text what it says, and what it says of its links.
+
+use larm_core::parse::Page;
+use larm_core::url::CrawlUrl;
+
+use super::{Line, Read};
+use crate::frontier::Lease;
+use crate::order::Told;
+use crate::order::focus::{LinkText, PageText};
+use crate::store::LinkFacts;
+
+/// Bytes of text on either side of a link that belong to it.
+const BESIDE_BYTES: usize = 64;
+/// Bytes of a long word: so many times the words that are read is as much text as is told.
+const WORD_BYTES: u64 = 12;
+
+impl Line {
+    pub(super) fn tell(&self, lease: &Lease, read: &Read, facts: &LinkFacts) -> Option<Told> {
+        if !self.tells_links || !lease.errand().counts() {
+            return None;
+        }
+        let text = self.tells_text.then(|| {
+            Box::new(match read.page.as_ref().filter(|_| read.digest.same_as.is_none()) {
+                Some(page) => self.text_of(lease.url(), page, facts),
+                None => PageText::none(lease.url()),
+            })
+        });
+        Some(Told { text, ..Told::of(lease.url().fingerprint(), facts.iter()) })
+    }
+
+    /// The links of the page are the last of what was found on the way to it.
+    fn text_of(&self, url: &CrawlUrl, page: &Page, facts: &LinkFacts) -> PageText {
+        let before = facts.len().saturating_sub(page.links().count());
+        let followed = facts.iter().skip(before).enumerate();
+        let followed = followed.filter(|(_, fact)| fact.is_arc() && !fact.is_rejected());
+        let links = followed.filter_map(|(at, fact)| {
+            let (left, right) = page.beside(at, BESIDE_BYTES);
+            let beside = (left.into(), right.into());
+            let url = CrawlUrl::from_canonical(fact.to)?;
+            Some(LinkText { url, text: fact.text.into(), beside })
+        });
+        let at_most = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX);
+        let bytes_max = at_most(self.limits.focus_words_max.saturating_mul(WORD_BYTES));
+        let end = page.text.floor_char_boundary(bytes_max.min(page.text.len()));
+        PageText {
+            url: url.clone(),
+            title: page.title.as_deref().unwrap_or_default().into(),
+            text: page.text[..end].into(),
+            links: links.take(at_most(self.limits.focus_page_links_max)).collect(),
+        }
+    }
+}

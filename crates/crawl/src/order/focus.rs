@@ -1,0 +1,174 @@
+//! Orders by text (`query`, `like`): what pages are about, and what links promise.
+//!
+//! The line tells what a page says ([`PageText`]); a [`Focus`] reads it on the ranker's thread, and its links'
+//! promises become what they are worth. Each page that is read teaches how to judge those that wait, so what
+//! they promise is looked up again as the crawl goes on, rarer the more of them there are.
+//!
+//! An earlier run's pages are not read again: of them, the link log knows what their links say, and that is
+//! what counts until new pages come.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use larm_core::Limits;
+use larm_core::order::focus::{Focus, Link, Topic};
+use larm_core::order::{Facts, Leads, Score};
+use larm_core::url::CrawlUrl;
+use larm_graph::LinkFact;
+
+use crate::frontier::Board;
+
+/// Pages that are read before promises are looked up again, at least.
+const PAGES_MIN: usize = 16;
+/// Waiting links for one page more in between: looking them all up costs little for each page then.
+const LINKS_PER_PAGE: usize = 256;
+/// Promises are from 0 to 1, and an average link promises about a tenth; worth is 1 for an average page.
+const WORTH_OF_PROMISE: f32 = 10.0;
+/// What is promised at least, and of what nothing is known.
+const PROMISE_MIN: f32 = 0.001;
+const PROMISE_UNKNOWN: f32 = 0.02;
+
+/// What a page says, and what it says of its links.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PageText {
+    /// The page.
+    pub url: CrawlUrl,
+    /// Its title.
+    pub title: Box<str>,
+    /// As much of its text as is read.
+    pub text: Box<str>,
+    /// Links that may be followed.
+    pub links: Vec<LinkText>,
+}
+
+/// A link, and what stands around it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkText {
+    /// Where it leads.
+    pub url: CrawlUrl,
+    /// Its own text.
+    pub text: Box<str>,
+    /// What stands before it, and behind it.
+    pub beside: (Box<str>, Box<str>),
+}
+
+impl PageText {
+    /// Of a URL that gave no page, or one that was read elsewhere.
+    pub fn none(url: &CrawlUrl) -> Self {
+        Self { url: url.clone(), title: "".into(), text: "".into(), links: Vec::new() }
+    }
+
+    fn is_none(&self) -> bool {
+        self.title.is_empty() && self.text.is_empty() && self.links.is_empty()
+    }
+
+    fn links(&self) -> Vec<Link<'_>> {
+        self.links.iter().map(LinkText::as_link).collect()
+    }
+}
+
+impl LinkText {
+    fn as_link(&self) -> Link<'_> {
+        Link { url: &self.url, text: &self.text, beside: (&self.beside.0, &self.beside.1) }
+    }
+}
+
+/// What links promise, by number: the ranker writes it, and as a score it is read.
+#[derive(Debug, Clone, Default)]
+pub struct Promises(Arc<Mutex<Vec<f32>>>);
+
+impl Promises {
+    fn hold(&self) -> MutexGuard<'_, Vec<f32>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, page: u32, promise: f32) {
+        let (mut promises, page) = (self.hold(), page as usize);
+        if page >= promises.len() {
+            promises.resize(page + 1, PROMISE_UNKNOWN);
+        }
+        promises[page] = promise;
+    }
+}
+
+impl Score for Promises {
+    fn found(&mut self, page: u32, _: &Facts<'_>) {
+        self.set(page, PROMISE_UNKNOWN);
+    }
+
+    fn fetched(&mut self, leads: &Leads<'_>, changed: &mut Vec<u32>) {
+        changed.extend_from_slice(leads.links);
+    }
+
+    fn worth(&self, page: u32) -> f32 {
+        let promise = self.hold().get(page as usize).copied().unwrap_or(PROMISE_UNKNOWN);
+        promise.max(PROMISE_MIN) * WORTH_OF_PROMISE
+    }
+}
+
+/// A topic that is looked for, and what its links promise.
+pub struct Reader {
+    focus: Focus,
+    promises: Promises,
+    /// Pages read since promises were looked up.
+    read: usize,
+}
+
+impl Reader {
+    /// Looks for a topic, and says what it finds in `promises`.
+    pub fn new(topic: &Topic, promises: Promises, limits: &Limits) -> Self {
+        Self { focus: Focus::new(topic.clone(), limits), promises, read: 0 }
+    }
+
+    /// Reads a page. How relevant it is, from 0 to 1.
+    pub fn read(&mut self, page: &PageText, board: &Board) -> f32 {
+        self.read += 1;
+        if page.is_none() {
+            self.focus.lost(&page.url);
+            return 0.0;
+        }
+        let links = page.links();
+        let reading = self.focus.read(&page.url, &page.title, &page.text, &links);
+        self.promise(&links, &reading.links, board);
+        reading.relevance
+    }
+
+    /// A page of an earlier run, of which nothing is left but its links and what they say.
+    pub fn list<'a>(
+        &mut self,
+        page: &str,
+        facts: impl Iterator<Item = LinkFact<'a>>,
+        board: &Board,
+    ) {
+        let Some(page) = CrawlUrl::from_canonical(page) else { return };
+        let followed = facts.filter(|fact| fact.is_arc() && !fact.is_rejected());
+        let links =
+            followed.filter_map(|fact| Some((CrawlUrl::from_canonical(fact.to)?, fact.text)));
+        let links: Vec<(CrawlUrl, &str)> = links.collect();
+        let links = links.iter().map(|(url, text)| Link { url, text, beside: ("", "") });
+        let links: Vec<Link<'_>> = links.collect();
+        let promises = self.focus.list(&page, &links);
+        self.promise(&links, &promises, board);
+    }
+
+    fn promise(&self, links: &[Link<'_>], promises: &[f32], board: &Board) {
+        for (link, promise) in links.iter().zip(promises) {
+            if let Some(number) = board.number(link.url.fingerprint()) {
+                self.promises.set(number, *promise);
+            }
+        }
+    }
+
+    /// Looks up what waiting links promise by now, if enough has been read since. Tells whether it did.
+    pub fn look_up(&mut self, board: &Board) -> bool {
+        if self.read < PAGES_MIN + self.focus.waiting() / LINKS_PER_PAGE {
+            return false;
+        }
+        self.read = 0;
+        for (number, url) in board.waiting() {
+            if let Some(promise) = self.focus.score(url) {
+                self.promises.set(number, promise);
+            }
+        }
+        true
+    }
+}
