@@ -46,6 +46,7 @@ const BANNED: [&str; 8] = [
 const MAY_DO_BANNED: &[&str] = &[
     "crates/crawl/benches/frontier/main.rs",
     "crates/crawl/benches/near.rs",
+    "crates/crawl/benches/order.rs",
     "crates/crawl/benches/sieve.rs",
     "crates/crawl/src/clock.rs",
     "crates/crawl/src/control.rs",

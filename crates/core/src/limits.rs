@@ -365,7 +365,7 @@ limits! {
     order_hosts_max = 64, ceiling 65_536, "those that wait longest are looked at", "order.hosts_cut";
     #[doc = "Waiting URLs, and links of the link log, that are read at the start of a run to know again what pages are worth."]
     order_recall_max = 20_000_000, ceiling 4_000_000_000, "the rest comes breadth first", "order.recall_cut";
-    #[doc = "Batches of news of fetched pages on their way to whoever works out what pages are worth."]
+    #[doc = "Fetched pages of which whoever works out what pages are worth has not heard yet."]
     order_news_max = 1_024, ceiling 65_536, "the crawl waits for it", "order.news_full";
     #[doc = "Memory for virtual crawls."]
     simulate_bytes_max = 4 * GIB, ceiling 1_024 * GIB, "fewer crawls run at a time; a graph too large for one is refused", "simulate.refused";

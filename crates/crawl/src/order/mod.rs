@@ -72,6 +72,14 @@ impl News {
     fn is_empty(&self) -> bool {
         self.waits.is_empty() && self.told.is_empty()
     }
+
+    /// The same, no more than one page at a time. What waits is told first: pages lead to it.
+    fn by_page(self) -> impl Iterator<Item = Self> {
+        let mut told = self.told.into_iter();
+        let first = Self { waits: self.waits, told: told.next().into_iter().collect() };
+        let rest = told.map(|told| Self { waits: Vec::new(), told: vec![told] });
+        std::iter::once(first).chain(rest)
+    }
 }
 
 /// Where news go; nowhere, if nobody wants them.
@@ -85,11 +93,14 @@ impl NewsDesk {
         (Self(Some(sender)), inbox)
     }
 
-    /// Hands news over, waiting if there are too many.
+    /// Hands news over, page by page, and waits where too many pages are not heard of yet.
     pub async fn hand_over(&self, news: News) -> Result<()> {
         let Some(sender) = self.0.as_ref().filter(|_| !news.is_empty()) else { return Ok(()) };
-        let gone = |_| Error::Stopped("larm has a bug: the ranker panicked".to_owned());
-        sender.send(news).await.map_err(gone)
+        for news in news.by_page() {
+            let gone = |_| Error::Stopped("larm has a bug: the ranker panicked".to_owned());
+            sender.send(news).await.map_err(gone)?;
+        }
+        Ok(())
     }
 }
 

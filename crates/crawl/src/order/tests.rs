@@ -65,6 +65,17 @@ fn what_is_computed_over_all_pages_reaches_all_of_them() {
 }
 
 #[test]
+fn news_are_handed_over_page_by_page_with_what_waits_first() {
+    let told = vec![told(1, &[]), told(2, &[]), told(3, &[])];
+    let news = News { waits: vec![waits(4)], told };
+    let pages: Vec<(usize, u64)> =
+        news.by_page().map(|news| (news.waits.len(), news.told[0].page.0)).collect();
+    assert_eq!(pages, [(1, 1), (0, 2), (0, 3)]);
+    let waits_alone: Vec<News> = News { waits: vec![waits(4)], told: vec![] }.by_page().collect();
+    assert_eq!((waits_alone.len(), waits_alone[0].told.len()), (1, 0));
+}
+
+#[test]
 fn links_count_once_as_the_graph_counts_them() {
     let link = |to, via| LinkFact::new(to, via);
     let facts = [
