@@ -44,6 +44,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         pace: pace(settings, &limits),
         host_delays: host_delays(settings),
         budgets: budgets(config)?,
+        places: parsed(&settings.place, "--place")?,
         order: settings.order.clone().unwrap_or_else(|| Order::by(Name::Breadth)),
         time_ms_max: settings.max_time.map(|time| time.0),
         bytes_max: settings.max_size.map(|size| size.0),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use larm_core::Limits;
-use larm_core::order::{Name, Order, Tuning};
+use larm_core::order::{Name, Order, Place, Tuning};
 use larm_core::scope::{FilterSpec, ScopeMode, default_specs};
 use larm_core::signals::{Use, UseSet};
 use larm_core::url::{CrawlUrl, UrlRules};
@@ -47,6 +47,8 @@ pub struct Plan {
     pub budgets: Budgets,
     /// Which waiting page is fetched next.
     pub order: Order,
+    /// Patterns that make a URL worth more or less, for orders by location.
+    pub places: Vec<Place>,
     /// How long this run may take.
     pub time_ms_max: Option<u64>,
     /// How many bytes of bodies, over all runs.
@@ -199,6 +201,7 @@ impl Plan {
             host_delays: Vec::new(),
             budgets: Budgets { cut_at: Some(CUT_AT), ..Budgets::default() },
             order: Order::by(Name::Breadth),
+            places: Vec::new(),
             time_ms_max: None,
             bytes_max: None,
             concurrency: None,
@@ -228,6 +231,11 @@ impl Plan {
         self.fetch.cookies || self.cookie_jar.is_some() || !self.logins.is_empty()
     }
 
+    /// How what pages are worth is computed.
+    pub(crate) fn tuning(&self) -> Tuning {
+        Tuning { places: self.places.clone(), ..Tuning::new(&self.limits) }
+    }
+
     /// How to ask, with the seeds as the ones that may be told secrets.
     pub(crate) fn fetch_plan(&self) -> FetchPlan {
         let homes = self.seeds.iter().chain(&self.sitemaps).cloned().collect();
@@ -245,7 +253,7 @@ impl Plan {
         self.limits.validate().map_err(|error| Error::Plan(error.to_string()))?;
         SharedRules::new(self, Vec::new()).map_err(named)?;
         Logins::new(&self.logins, None, &self.limits)?;
-        order::score(&self.order, &Tuning::new(&self.limits))?;
+        order::score(&self.order, &self.tuning())?;
         let (fetch, limits) = (self.fetch.clone(), self.limits.clone());
         HttpFetch::new(fetch, None, limits, Clock::start()).map(|_| ()).map_err(named)
     }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use larm_core::Limits;
-use larm_core::order::{Order, Tuning};
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 
@@ -22,8 +20,9 @@ pub(super) struct Ordering {
 
 impl Ordering {
     /// Nothing, for the order that the frontier has by itself.
-    pub(super) fn new(order: &Order, limits: &Limits) -> Result<Option<Self>> {
-        let Some(score) = order::score(order, &Tuning::new(limits))? else { return Ok(None) };
+    pub(super) fn new(plan: &Plan) -> Result<Option<Self>> {
+        let Plan { order, limits, .. } = plan;
+        let Some(score) = order::score(order, &plan.tuning())? else { return Ok(None) };
         let board = Arc::new(Board::new(limits, order.to_string(), order::needs_urls(order)));
         let (desk, inbox) = NewsDesk::new(limits.order_news_max);
         Ok(Some(Self { desk, inbox, ranker: Ranker::new(score, board) }))
