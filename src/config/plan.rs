@@ -45,6 +45,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         pace: pace(settings, &limits),
         host_delays: host_delays(settings),
         budgets: budgets(config)?,
+        places: parsed(&settings.place, "--place")?,
         order: order(settings, &topic),
         topic,
         dir,

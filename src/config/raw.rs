@@ -124,6 +124,12 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlike: Vec<String>,
 
+    /// For orders by location: URLs that match are worth so many doublings more, or less, as in
+    /// '/team/=2' (repeatable)
+    #[arg(long, value_name = "RE=POINTS", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub place: Vec<String>,
+
     /// Stop after this many pages, over all runs
     #[arg(long, value_name = "N", help_heading = "How much")]
     #[serde(skip_serializing_if = "Option::is_none")]

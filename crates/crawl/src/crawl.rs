@@ -248,10 +248,7 @@ impl Assembly {
         }
         let resumed = opened.resumed;
         let settings = std::mem::take(&mut opened.settings);
-        self.order = {
-            let plan = &self.crawl.plan;
-            Ordering::new(&plan.order, &plan.topic, &self.limits)?
-        };
+        self.order = Ordering::new(&self.crawl.plan)?;
         let Core { shared, line, writer, places } = self.assemble(opened)?;
         let (commands, received) = mpsc::channel(16);
         let mut engine = self.engine(&shared, line, received, places)?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use larm_core::Limits;
 use larm_core::order::focus::Topic;
-use larm_core::order::{Name, Order};
+use larm_core::order::{Name, Order, Place, Tuning};
 use larm_core::scope::{FilterSpec, ScopeMode, default_specs};
 use larm_core::signals::{Use, UseSet};
 use larm_core::url::{CrawlUrl, UrlRules};
@@ -50,6 +50,8 @@ pub struct Plan {
     pub order: Order,
     /// What is looked for, for orders by text.
     pub topic: Topic,
+    /// Patterns that make a URL worth more or less, for orders by location.
+    pub places: Vec<Place>,
     /// How long this run may take.
     pub time_ms_max: Option<u64>,
     /// How many bytes of bodies, over all runs.
@@ -203,6 +205,7 @@ impl Plan {
             budgets: Budgets { cut_at: Some(CUT_AT), ..Budgets::default() },
             order: Order::by(Name::Breadth),
             topic: Topic::default(),
+            places: Vec::new(),
             time_ms_max: None,
             bytes_max: None,
             concurrency: None,
@@ -232,6 +235,11 @@ impl Plan {
         self.fetch.cookies || self.cookie_jar.is_some() || !self.logins.is_empty()
     }
 
+    /// How what pages are worth is computed.
+    pub(crate) fn tuning(&self) -> Tuning {
+        Tuning { places: self.places.clone(), ..Tuning::new(&self.limits) }
+    }
+
     /// How to ask, with the seeds as the ones that may be told secrets.
     pub(crate) fn fetch_plan(&self) -> FetchPlan {
         let homes = self.seeds.iter().chain(&self.sitemaps).cloned().collect();
@@ -249,7 +257,7 @@ impl Plan {
         self.limits.validate().map_err(|error| Error::Plan(error.to_string()))?;
         SharedRules::new(self, Vec::new()).map_err(named)?;
         Logins::new(&self.logins, None, &self.limits)?;
-        order::score(&self.order, &self.topic, &self.limits)?;
+        order::score(&self.order, &self.topic, &self.tuning(), &self.limits)?;
         let (fetch, limits) = (self.fetch.clone(), self.limits.clone());
         HttpFetch::new(fetch, None, limits, Clock::start()).map(|_| ()).map_err(named)
     }

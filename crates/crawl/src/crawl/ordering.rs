@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use larm_core::Limits;
-use larm_core::order::Order;
-use larm_core::order::focus::Topic;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 
@@ -23,8 +20,11 @@ pub(super) struct Ordering {
 
 impl Ordering {
     /// Nothing, for the order that the frontier has by itself.
-    pub(super) fn new(order: &Order, topic: &Topic, limits: &Limits) -> Result<Option<Self>> {
-        let Some(scoring) = order::score(order, topic, limits)? else { return Ok(None) };
+    pub(super) fn new(plan: &Plan) -> Result<Option<Self>> {
+        let Plan { order, topic, limits, .. } = plan;
+        let Some(scoring) = order::score(order, topic, &plan.tuning(), limits)? else {
+            return Ok(None);
+        };
         let board = Arc::new(Board::new(limits, order.to_string(), order::needs_urls(order)));
         let (desk, inbox) = NewsDesk::new(limits.order_news_max);
         Ok(Some(Self { desk, inbox, ranker: Ranker::new(scoring, board) }))

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::item::{Place, SLOW};
 
 /// URLs whose places are copied with one hold of the board.
-const COPY: usize = 1 << 16;
+const COPY: usize = 1 << 14;
 /// URLs whose worth changes with one hold of the board.
 const UPDATES: usize = 1_024;
 /// URLs before one that are counted for who asks.
@@ -260,7 +260,7 @@ impl Board {
         inner.taken = Some(Vec::new());
         let numbers = inner.spots.len();
         drop(inner);
-        let mut waiting = Vec::new();
+        let mut waiting = Vec::with_capacity(numbers);
         for begin in (0..numbers).step_by(COPY) {
             let inner = self.hold();
             let some = (begin..numbers.min(begin + COPY)).map(|at| (inner.spots[at], at as u32));

@@ -120,7 +120,12 @@ impl<S: Score + 'static> From<Box<S>> for Scoring {
 }
 
 /// The score of an order; none where pages come as the frontier has them.
-pub fn score(order: &Order, topic: &Topic, limits: &Limits) -> Result<Option<Scoring>> {
+pub fn score(
+    order: &Order,
+    topic: &Topic,
+    tuning: &Tuning,
+    limits: &Limits,
+) -> Result<Option<Scoring>> {
     if *order == Order::by(Name::Breadth) {
         return Ok(None);
     }
@@ -134,7 +139,7 @@ pub fn score(order: &Order, topic: &Topic, limits: &Limits) -> Result<Option<Sco
         reads.then(|| Box::new(promises.clone()) as Box<dyn Score>)
     };
     let unknown = |name| Error::Plan(format!("a crawl has no order `{name}` yet"));
-    let score = order.score(&Tuning::new(limits), &mut by_text).map_err(unknown)?;
+    let score = order.score(tuning, &mut by_text).map_err(unknown)?;
     let reader = (!topic.is_empty()).then(|| Reader::new(topic, promises, limits));
     Ok(Some(Scoring { score, reader }))
 }

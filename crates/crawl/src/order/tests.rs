@@ -93,7 +93,8 @@ fn links_count_once_as_the_graph_counts_them() {
 fn breadth_first_needs_no_score_and_text_needs_a_topic() {
     let limits = Limits::default();
     let (nothing, tea) = (Topic::default(), Topic::query("green tea", &limits));
-    let score = |name, topic| score(&Order::by(name), topic, &limits);
+    let tuning = Tuning::new(&limits);
+    let score = |name, topic| score(&Order::by(name), topic, &tuning, &limits);
     assert!(score(Name::Breadth, &tea).unwrap().is_none());
     assert!(score(Name::Opic, &nothing).unwrap().is_some_and(|made| made.reader.is_none()));
     assert!(score(Name::Query, &tea).unwrap().is_some_and(|made| made.reader.is_some()));

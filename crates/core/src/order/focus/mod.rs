@@ -7,7 +7,7 @@
 //! were that lie beside its target or are linked to by the same page. How much each of these
 //! says is learnt while crawling, from what became of links that were followed.
 //!
-//! A page counts for what it leads to as well as for what it is ([`LEAD_SHARE`]): else nobody would
+//! A page counts for what it leads to as well as for what it is (`LEAD_SHARE`): else nobody would
 //! go through a list of people to find the people (Rennie and McCallum 1999).
 //!
 //! - FOCUS-1: what is kept is bounded: tables of one size, `focus_links_max` links that wait,

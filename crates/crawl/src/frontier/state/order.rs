@@ -91,10 +91,13 @@ impl State {
         if at.queue.holds(place) {
             return Ok(true);
         }
+        let before = at.queue.memory_bytes();
         for block in at.queue.blocks_before(place).into_iter().take(BLOCKS_READ) {
             let list = self.store.block(BlockKey { partition, host: key, origin, block })?;
             let picked = at.queue.pick(block, place, &list, &self.limits);
             if picked.ok_or_else(|| self.store.broken("a block of waiting URLs cannot be read"))? {
+                // A block with many holes came along, and stays until a checkpoint has written it anew.
+                self.change_bytes += at.queue.memory_bytes().saturating_sub(before);
                 return Ok(true);
             }
         }
