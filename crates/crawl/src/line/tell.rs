@@ -42,7 +42,8 @@ impl Line {
         });
         let at_most = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX);
         let bytes_max = at_most(self.limits.focus_words_max.saturating_mul(WORD_BYTES));
-        let end = page.text.floor_char_boundary(bytes_max.min(page.text.len()));
+        let mut ends = (0..=bytes_max.min(page.text.len())).rev();
+        let end = ends.find(|end| page.text.is_char_boundary(*end)).unwrap_or_default();
         PageText {
             url: url.clone(),
             title: page.title.as_deref().unwrap_or_default().into(),
