@@ -209,7 +209,7 @@ fn print_settings(mut config: Config, dir: PathBuf) -> Result<Exit> {
 
 /// The plan with what its examples say.
 fn with_examples(before: Plan, config: &Config, console: &Console) -> Result<Plan> {
-    examples::gather(config, &before.dir, console)?;
+    examples::gather(config, &before, console)?;
     let plan = Plan { changes: before.changes, ..plan::build(config, before.dir)? };
     plan.check()?;
     Ok(plan)

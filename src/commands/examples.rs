@@ -22,8 +22,8 @@ use crate::human;
 const DIR: &str = "like";
 
 /// Has all examples in the crawl directory.
-pub fn gather(config: &Config, dir: &Path, console: &Console) -> Result<()> {
-    let limits = plan::build(config, dir.to_owned())?.limits;
+pub fn gather(config: &Config, before: &Plan, console: &Console) -> Result<()> {
+    let Plan { dir, limits, .. } = before;
     let missing = examples::missing(&config.settings, dir)?;
     let fetched = match missing.as_slice() {
         [] => Vec::new(),
@@ -33,7 +33,7 @@ pub fn gather(config: &Config, dir: &Path, console: &Console) -> Result<()> {
             fetch(config, dir, some)?
         }
     };
-    examples::keep(&config.settings, dir, fetched, &limits)?;
+    examples::keep(&config.settings, dir, fetched, limits)?;
     match examples::missing(&config.settings, dir)?.first() {
         None => Ok(()),
         Some(source) => {

@@ -6,13 +6,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use larm_core::Limits;
 use larm_core::order::focus::Topic;
 use larm_core::parse::Input;
+use larm_crawl::Error;
+use larm_crawl::store::durable;
 use serde::{Deserialize, Serialize};
 
 use super::raw::Settings;
@@ -38,10 +40,15 @@ pub fn topic(settings: &Settings, dir: &Path, limits: &Limits) -> Result<Topic> 
     if topic.is_empty() && !query.is_empty() {
         return Err(usage(format!("--query: there is no word in `{query}`")));
     }
+    if settings.like.is_empty() && !settings.unlike.is_empty() {
+        return Err(usage("--unlike goes with --like: what else should pages be like?".to_owned()));
+    }
     let kept = kept(dir)?;
     for (flag, sources) in [("--like", &settings.like), ("--unlike", &settings.unlike)] {
         for source in sources {
-            let Some(example) = find(source, &kept, limits)? else { continue };
+            let example = find(source, &kept, limits);
+            let example = example.map_err(|error| usage(format!("{flag} {source}: {error}")))?;
+            let Some(example) = example else { continue };
             let Example { title, text, .. } = &example;
             let taken = match flag {
                 "--like" => topic.like(title, text, limits),
@@ -77,10 +84,8 @@ pub fn keep(settings: &Settings, dir: &Path, fetched: Vec<Example>, limits: &Lim
         }
     }
     let path = dir.join(FILE);
-    match lines.is_empty() {
-        true => Ok(()),
-        false => fs::write(&path, lines).with_context(|| format!("cannot write {}", shown(&path))),
-    }
+    let write = |out: &mut dyn Write| out.write_all(lines.as_bytes()).map_err(Error::io(&path));
+    Ok(durable::replace(&path, write)?)
 }
 
 fn kept(dir: &Path) -> Result<BTreeMap<String, Example>> {
@@ -118,10 +123,9 @@ fn is_url(source: &str) -> bool {
 /// Reads a file as the crawl would read a page.
 fn read(source: &str, limits: &Limits) -> Result<Example> {
     let path = PathBuf::from(source);
-    let wrong = |error| usage(format!("--like {source}: {error}"));
-    let file = fs::File::open(&path).map_err(wrong)?;
+    let file = fs::File::open(&path)?;
     let mut body = Vec::new();
-    file.take(limits.body_bytes_max).read_to_end(&mut body).map_err(wrong)?;
+    file.take(limits.body_bytes_max).read_to_end(&mut body)?;
     let url = larm_core::url::resolve("http://example.invalid/", None, None)?;
     let extension = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let content_type = match extension.to_ascii_lowercase().as_str() {

@@ -120,7 +120,7 @@ pub struct Settings {
     pub like: Vec<String>,
 
     /// And not like this one: a file or a URL (repeatable)
-    #[arg(long, value_name = "FILE|URL", help_heading = "What to crawl", requires = "like")]
+    #[arg(long, value_name = "FILE|URL", help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlike: Vec<String>,
 

@@ -10,7 +10,7 @@
 
 use std::borrow::Cow;
 
-use larm_core::parse::{Marks, Span, pieces};
+use larm_core::parse::{Marks, Span, cut, pieces};
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::{Limits, Outcome, Via};
 use larm_crawl::store::{Encoded, PageFacts, Visit};
@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::date;
 use crate::language::Lang;
-use crate::words::beginning;
 
 /// The fact that names the page which this one is nearly the same as.
 const NEAR_FACT: &str = "near-duplicate";
@@ -118,7 +117,7 @@ impl<'a> Iterator for Anchors<'a> {
 
 pub(crate) fn push_anchor(bytes: &mut Vec<u8>, anchor: Anchor<'_>) {
     let length = u16::try_from(anchor.text.len()).unwrap_or(u16::MAX);
-    let text = beginning(anchor.text, length.into());
+    let text = cut(anchor.text, length.into());
     bytes.reserve(ANCHOR_HEAD_BYTES + text.len());
     bytes.extend_from_slice(&anchor.target.to_le_bytes());
     bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());

@@ -8,9 +8,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use larm_core::Limits;
+use larm_core::parse::cut;
 
 use crate::language::Lang;
-use crate::words::{Terms, Words, beginning as cut};
+use crate::words::{Terms, Words};
 
 /// Matches that are looked at.
 const MATCHES_MAX: usize = 4_096;
@@ -43,7 +44,7 @@ pub(crate) fn best(
     terms: &HashMap<String, f32>,
     limits: &Limits,
 ) -> Option<(Snippet, f32)> {
-    let scanned = cut(text, usize::try_from(limits.snippet_text_bytes_max).unwrap_or(usize::MAX));
+    let scanned = cut(text, limits.snippet_text_bytes_max);
     let matches = matches_in(scanned, lang, terms);
     let room = usize::try_from(limits.snippet_bytes_max).unwrap_or(usize::MAX);
     let (window, worth) = best_window(&matches, room)?;
@@ -111,7 +112,7 @@ fn span_around(text: &str, matches: &[Match], room: usize) -> Range<usize> {
         _ => (0, 0),
     };
     let lead = (room / LEAD_SHARE).min(room.saturating_sub(last - first));
-    let from = cut(text, first.saturating_sub(lead)).len();
+    let from = cut(text, first.saturating_sub(lead) as u64).len();
     let before = &text[from..first];
     let sentence = before
         .rfind(['\n', '.', '!', '?', '。'])
@@ -130,7 +131,7 @@ fn end_within(text: &str, room: usize) -> usize {
     if text.len() <= room {
         return text.len();
     }
-    let end = cut(text, room).len();
+    let end = cut(text, room as u64).len();
     text[..end].rfind(char::is_whitespace).filter(|at| *at > end / 2).unwrap_or(end)
 }
 

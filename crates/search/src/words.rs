@@ -26,12 +26,6 @@ const TAG_END: char = '\u{1f}';
 /// Bytes of a tag: two letters and the end.
 pub(crate) const TAG_BYTES: usize = 3;
 
-/// As much of the beginning of a text as fits into so many bytes.
-pub(crate) fn beginning(text: &str, bytes_max: usize) -> &str {
-    let end = (0..=bytes_max.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or_default()]
-}
-
 /// A text with the language that it is to be read in, as indexed fields hold it.
 pub(crate) fn tagged(lang: Lang, text: &str) -> String {
     let mut tagged = String::with_capacity(TAG_BYTES + text.len());

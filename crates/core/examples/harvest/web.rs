@@ -6,14 +6,12 @@
 use std::collections::HashMap;
 
 use larm_core::Limits;
+use larm_core::order::focus::BESIDE_BYTES;
 use larm_core::parse::{Input, Page, parse};
 use larm_core::url::{Base, CrawlUrl, UrlRules, canonicalise};
 use url::Url;
 
 use crate::testdata;
-
-/// Text beside a link that is given along with it, in bytes.
-const BESIDE_BYTES: usize = 64;
 
 /// All pages, by their place in the index.
 pub struct Web {

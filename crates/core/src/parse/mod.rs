@@ -37,7 +37,7 @@ pub use html::{Form, forms};
 pub use markdown::{Part, markdown};
 pub use marks::{Marks, Span, pieces};
 pub use mime::Mime;
-pub use page::{Hint, LinkRef, Note, Page};
+pub use page::{Hint, LinkRef, Note, Page, cut};
 pub use sniff::Kind;
 
 /// What is to be parsed.

@@ -396,7 +396,7 @@ fn fitting(target: &str, bytes_max: u64) -> Option<&str> {
 }
 
 /// At most `bytes_max` bytes of a text, whole characters only.
-pub(super) fn cut(text: &str, bytes_max: u64) -> &str {
+pub fn cut(text: &str, bytes_max: u64) -> &str {
     let max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
     if text.len() <= max {
         return text;

@@ -1,7 +1,8 @@
 //! What a page has to say for the order of others (with step 12), if anybody listens: where it leads, and for
 //! orders by text what it says, and what it says of its links.
 
-use larm_core::parse::Page;
+use larm_core::order::focus::BESIDE_BYTES;
+use larm_core::parse::{Page, cut};
 use larm_core::url::CrawlUrl;
 
 use super::{Line, Read};
@@ -10,8 +11,6 @@ use crate::order::Told;
 use crate::order::focus::{LinkText, PageText};
 use crate::store::LinkFacts;
 
-/// Bytes of text on either side of a link that belong to it.
-const BESIDE_BYTES: usize = 64;
 /// Bytes of a long word: so many times the words that are read is as much text as is told.
 const WORD_BYTES: u64 = 12;
 
@@ -40,15 +39,13 @@ impl Line {
             let url = CrawlUrl::from_canonical(fact.to)?;
             Some(LinkText { url, text: fact.text.into(), beside })
         });
-        let at_most = |limit: u64| usize::try_from(limit).unwrap_or(usize::MAX);
-        let bytes_max = at_most(self.limits.focus_words_max.saturating_mul(WORD_BYTES));
-        let mut ends = (0..=bytes_max.min(page.text.len())).rev();
-        let end = ends.find(|end| page.text.is_char_boundary(*end)).unwrap_or_default();
+        let text = cut(&page.text, self.limits.focus_words_max.saturating_mul(WORD_BYTES));
+        let links_max = usize::try_from(self.limits.focus_page_links_max).unwrap_or(usize::MAX);
         PageText {
             url: url.clone(),
             title: page.title.as_deref().unwrap_or_default().into(),
-            text: page.text[..end].into(),
-            links: links.take(at_most(self.limits.focus_page_links_max)).collect(),
+            text: text.into(),
+            links: links.take(links_max).collect(),
         }
     }
 }

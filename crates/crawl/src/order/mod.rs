@@ -130,7 +130,9 @@ pub fn score(
         return Ok(None);
     }
     if needs_text(order) && topic.is_empty() {
-        let why = format!("the order `{order}` needs something to look for: a query, or examples");
+        let why = format!(
+            "the order `{order}` needs something to look for: a query (--query), or examples (--like)"
+        );
         return Err(Error::Plan(why));
     }
     let promises = Promises::default();

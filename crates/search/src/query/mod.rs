@@ -17,10 +17,11 @@ pub(crate) mod meaning;
 mod tests;
 pub(crate) mod word;
 
+use larm_core::parse::cut;
 use larm_core::{Limits, Millis};
 
 use crate::date;
-use crate::words::{Words, beginning};
+use crate::words::Words;
 
 /// A query, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -154,10 +155,9 @@ impl Part {
 
 /// Takes a query apart.
 pub fn parse(text: &str, limits: &Limits) -> Query {
-    let bytes_max = usize::try_from(limits.query_bytes_max).unwrap_or(usize::MAX);
     let words_max = usize::try_from(limits.query_words_max).unwrap_or(usize::MAX);
     let straight = text.replace(['“', '”', '„', '«', '»'], "\"");
-    let kept = beginning(&straight, bytes_max);
+    let kept = cut(&straight, limits.query_bytes_max);
     let mut reading = Reading { query: Query::default(), next: None, words_max };
     reading.query.is_cut = kept.len() < straight.len();
     let mut rest = kept;

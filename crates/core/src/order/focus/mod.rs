@@ -40,7 +40,6 @@ use self::harvest::{Harvests, Mean};
 use self::predict::{Found, Predictor};
 use self::topic::Judge;
 use crate::Limits;
-use crate::parse::Page;
 use crate::url::{CrawlUrl, Fingerprint};
 
 pub use evidence::Link;
@@ -56,7 +55,7 @@ const LEAD_LINKS: usize = 3;
 /// What is expected of any page before one was seen, and how many pages this guess is worth.
 const MEAN_GUESS: Mean = Mean { sum: 0.4, pages: 4.0 };
 /// Bytes of text on either side of a link that belong to it.
-const BESIDE_BYTES: usize = 64;
+pub const BESIDE_BYTES: usize = 64;
 
 /// What is looked for, what was found of it, and what speaks for the links that wait.
 #[derive(Debug, Clone)]
@@ -197,14 +196,6 @@ impl Focus {
 
     fn found(&self) -> Found<'_> {
         Found { places: &self.places, hubs: &self.hubs, mean: self.mean.value() }
-    }
-}
-
-impl<'a> Link<'a> {
-    /// A link of a page by its place there, with the text that belongs to it.
-    pub fn of(page: &'a Page, at: usize, url: &'a CrawlUrl) -> Self {
-        let text = page.links().nth(at).map_or("", |link| link.text);
-        Self { url, text, beside: page.beside(at, BESIDE_BYTES) }
     }
 }
 
