@@ -14,6 +14,8 @@ use std::collections::VecDeque;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::near::Votes;
+
 /// Pages with the same words that make a suspicion.
 const ALIKE_MIN: usize = 3;
 /// Bits in which the words of pages with the same face may differ, of 64: about two words in a hundred.
@@ -182,26 +184,22 @@ fn push<T>(ring: &mut VecDeque<T>, newest: T, max: usize) {
 
 /// 64 bits that are nearly the same for texts with nearly the same words (Charikar 2002).
 fn simhash(text: &str, path: &str) -> u64 {
-    let mut votes = [0i32; 64];
-    let mut before = 0;
+    let (mut votes, mut before) = (Votes::default(), 0);
     for word in telling_words(text, path) {
         let hash = xxh3_64(word.as_bytes());
-        for feature in [hash, hash.rotate_left(23) ^ before] {
-            for (bit, vote) in votes.iter_mut().enumerate() {
-                *vote += if feature >> bit & 1 == 1 { 1 } else { -1 };
-            }
-        }
+        votes.add(hash);
+        votes.add(hash.rotate_left(23) ^ before);
         before = hash;
     }
-    votes.iter().rev().fold(0, |bits, vote| bits << 1 | u64::from(*vote > 0))
+    votes.majority()
 }
 
 /// Words without those that have digits, a slash, or that stand in the URL.
 fn telling_words<'a>(text: &'a str, path: &'a str) -> impl Iterator<Item = &'a str> {
     let is_telling = |word: &&str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let from_url = bare.len() > 2 && path.contains(bare);
-        !from_url && !word.bytes().any(|byte| byte.is_ascii_digit() || byte == b'/')
+        !word.bytes().any(|byte| byte.is_ascii_digit() || byte == b'/')
+            && (bare.len() <= 2 || !path.contains(bare))
     };
     text.split_whitespace().filter(is_telling)
 }
@@ -276,6 +274,12 @@ mod tests {
         assert_eq!(Face::from_bytes(&face.to_bytes()), Some(face));
         assert_eq!(Face::from_bytes(b"short"), None);
         assert_eq!(Face::from_bytes(&[0; 32]), None);
+    }
+
+    #[test]
+    fn faces_of_earlier_versions_are_known_again() {
+        assert_eq!(simhash(SORRY, "/shop/thing"), 0x8a90_5157_7f63_2159);
+        assert_eq!(simhash("", "/"), 0);
     }
 
     #[test]

@@ -25,9 +25,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use self::votes::Votes;
-
 pub use translation::Translation;
+pub(crate) use votes::Votes;
 
 /// Bits of 64 in which texts may differ that say nearly the same.
 pub const BITS_MAX: u32 = 3;

@@ -11,7 +11,7 @@ const AT_A_TIME: usize = 8;
 
 /// 64 counters.
 #[derive(Debug, Default)]
-pub(super) struct Votes {
+pub(crate) struct Votes {
     planes: [u64; PLANES],
     waiting: [u64; AT_A_TIME],
     count: u64,
@@ -19,7 +19,7 @@ pub(super) struct Votes {
 
 impl Votes {
     /// Adds one to the counter of each bit that is set.
-    pub(super) fn add(&mut self, number: u64) {
+    pub(crate) fn add(&mut self, number: u64) {
         let place = self.count as usize % AT_A_TIME;
         self.waiting[place] = number;
         self.count += 1;
@@ -29,7 +29,7 @@ impl Votes {
     }
 
     /// The bits that were set in more than half of the numbers.
-    pub(super) fn majority(mut self) -> u64 {
+    pub(crate) fn majority(mut self) -> u64 {
         let count = self.count;
         let left = count as usize % AT_A_TIME;
         for at in 0..left {
