@@ -117,7 +117,11 @@ impl Connection {
         poll_fn(|cx| {
             self.poll_traffic(cx);
             sent.look_at(&self.tape);
-            work.as_mut().poll(cx)
+            let polled = work.as_mut().poll(cx);
+            if polled.is_pending() && self.tape.lock().want_more() {
+                self.poll_traffic(cx);
+            }
+            polled
         })
         .await
     }

@@ -100,8 +100,33 @@ fn tls_name(host: &str, ip: Option<std::net::IpAddr>) -> Result<ServerName<'stat
 }
 
 /// A byte stream, plain or encrypted.
-pub(super) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Duplex for S {}
+pub(super) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {
+    /// Tells the other side at once what came, where the system would wait a little first.
+    ///
+    /// A server that writes header and body separately, and does not ask for them to be sent at once, holds the
+    /// body back until the header is acknowledged (RFC 1122 section 4.2.3.4). On Linux that is 40 ms a page.
+    fn acknowledge(&self) {}
+}
+
+impl Duplex for TcpStream {
+    #[cfg(target_os = "linux")]
+    fn acknowledge(&self) {
+        // It is over as soon as the next request is sent. If it cannot be set, the answer comes later.
+        let _ = self.set_quickack(true);
+    }
+}
+
+impl<S: Duplex> Duplex for TlsStream<S> {
+    fn acknowledge(&self) {
+        self.get_ref().0.acknowledge();
+    }
+}
+
+impl Duplex for Box<dyn Duplex> {
+    fn acknowledge(&self) {
+        (**self).acknowledge();
+    }
+}
 
 /// A stream that leads to a server.
 pub(super) struct Dialled {

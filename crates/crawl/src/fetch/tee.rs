@@ -18,6 +18,7 @@ use larm_core::{Millis, Protocol};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::buffer::Buffers;
+use super::dial::Duplex;
 use super::frame;
 use crate::clock::Clock;
 
@@ -52,7 +53,20 @@ pub(super) struct Tape {
     frames_bytes: usize,
     /// Something was written since the tape was rewound.
     wrote: bool,
+    /// Whether the other side should be told at once what was read.
+    news: News,
     buffers: Arc<Buffers>,
+}
+
+/// What was read, as far as the other side has to be told of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum News {
+    /// Nothing was read since it was last told.
+    None,
+    /// Something was, and it may well be all.
+    Heard,
+    /// Something was, and more is waited for.
+    Awaited,
 }
 
 impl Tape {
@@ -61,6 +75,7 @@ impl Tape {
             is_plain,
             frames_bytes: 0,
             wrote: false,
+            news: News::None,
             request: Vec::new(),
             response: Vec::new(),
             sent: None,
@@ -84,6 +99,25 @@ impl Tape {
     pub fn take(&mut self) -> Self {
         let empty = Self::new(self.buffers.clone(), self.is_plain);
         std::mem::replace(self, empty)
+    }
+
+    /// Says that what was read is not enough. Returns whether the tee should be asked once more, so that it
+    /// tells the other side what came.
+    pub fn want_more(&mut self) -> bool {
+        let has_heard = self.news == News::Heard;
+        if has_heard {
+            self.news = News::Awaited;
+        }
+        has_heard
+    }
+
+    /// Whether the other side is to be told what came, now that nothing more is there.
+    fn takes_news(&mut self) -> bool {
+        let is_awaited = self.news == News::Awaited;
+        if is_awaited {
+            self.news = News::None;
+        }
+        is_awaited
     }
 
     /// The bytes read, for good.
@@ -142,6 +176,7 @@ impl Tape {
     }
 
     fn passed_in(&mut self, bytes: &[u8], now: Millis) {
+        self.news = News::Heard;
         match self.is_plain {
             true => self.hear(bytes, now),
             false => self.frames_bytes = self.frames_bytes.saturating_add(bytes.len()),
@@ -191,7 +226,7 @@ impl<S> Tee<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Tee<S> {
+impl<S: Duplex> AsyncRead for Tee<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -201,7 +236,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tee<S> {
             return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
         }
         let before = buffer.filled().len();
-        match ready!(Pin::new(&mut self.stream).poll_read(cx, buffer)) {
+        let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(cx, buffer) else {
+            if self.tape.lock().takes_news() {
+                self.stream.acknowledge();
+            }
+            return Poll::Pending;
+        };
+        match read {
             // Many servers hang up without TLS's close_notify. Where the length was announced the
             // HTTP layer notices what is missing; where it was not, the end is the end (RFC 9112
             // section 9.8), and a note tells of it.
@@ -215,7 +256,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tee<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Tee<S> {
+impl<S: Duplex> AsyncWrite for Tee<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -242,10 +283,63 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Tee<S> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::Relaxed;
+
     use larm_core::Limits;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
     use super::*;
+
+    impl Duplex for DuplexStream {}
+
+    /// Counts how often it was asked to acknowledge.
+    struct Counted(DuplexStream, Arc<AtomicUsize>);
+
+    impl Duplex for Counted {
+        fn acknowledge(&self) {
+            self.1.fetch_add(1, Relaxed);
+        }
+    }
+
+    impl AsyncRead for Counted {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_read(cx, buffer)
+        }
+    }
+
+    impl AsyncWrite for Counted {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Pin::new(&mut self.0).poll_write(cx, bytes)
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_flush(cx)
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_shutdown(cx)
+        }
+    }
+
+    /// What reading gives at this moment.
+    async fn read_now(tee: &mut Tee<Counted>) -> Option<usize> {
+        let mut buffer = [0; 64];
+        std::future::poll_fn(|cx| {
+            let mut buffer = ReadBuf::new(&mut buffer);
+            let polled = Pin::new(&mut *tee).poll_read(cx, &mut buffer);
+            Poll::Ready(polled.is_ready().then(|| buffer.filled().len()))
+        })
+        .await
+    }
 
     fn tee_of<S>(stream: S, head_bytes_max: usize) -> (Tee<S>, SharedTape) {
         let tape = SharedTape::new(Buffers::new(&Limits::default()), Protocol::Http1);
@@ -271,8 +365,25 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_came_is_acknowledged_once_when_more_is_waited_for() {
+        let (near, mut far) = tokio::io::duplex(64);
+        let told = Arc::new(AtomicUsize::new(0));
+        let (mut tee, tape) = tee_of(Counted(near, told.clone()), 100);
+        assert!(read_now(&mut tee).await.is_none() && !tape.lock().want_more());
+        far.write_all(b"head").await.unwrap();
+        assert_eq!(read_now(&mut tee).await, Some(4));
+        assert_eq!((read_now(&mut tee).await, told.load(Relaxed)), (None, 0), "it may be all");
+        for is_news in [true, false] {
+            assert_eq!(tape.lock().want_more(), is_news);
+            assert_eq!((read_now(&mut tee).await, told.load(Relaxed)), (None, 1));
+        }
+    }
+
+    #[tokio::test]
     async fn a_tee_does_not_read_past_the_longest_header_block() {
-        let (mut tee, tape) = tee_of(&[b'x'; 100][..], 10);
+        let (near, mut far) = tokio::io::duplex(100);
+        far.write_all(&[b'x'; 100]).await.unwrap();
+        let (mut tee, tape) = tee_of(near, 10);
         let mut buffer = [0; 11];
         tee.read_exact(&mut buffer).await.unwrap();
         assert!(tee.read(&mut buffer).await.is_err());
