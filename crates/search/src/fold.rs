@@ -254,25 +254,35 @@ impl Document for Waiting {
 
 /// Bytes of documents that wait.
 struct Queue {
-    taken: Mutex<u64>,
+    state: Mutex<QueueState>,
     freed: Condvar,
     bytes_max: u64,
 }
 
+#[derive(Default)]
+struct QueueState {
+    taken: u64,
+    /// Somebody waits for a place. Waking is a system call, and for each document too many.
+    is_awaited: bool,
+}
+
 impl Queue {
     fn new(bytes_max: u64) -> Self {
-        Self { taken: Mutex::default(), freed: Condvar::new(), bytes_max }
+        Self { state: Mutex::default(), freed: Condvar::new(), bytes_max }
     }
 
-    fn taken(&self) -> MutexGuard<'_, u64> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for a place. One document passes however large it is.
     fn place_for(self: &Arc<Self>, bytes: u64) -> Place {
-        let full = |taken: &mut u64| *taken > 0 && *taken + bytes > self.bytes_max;
-        let waited = self.freed.wait_while(self.taken(), full);
-        *waited.unwrap_or_else(PoisonError::into_inner) += bytes;
+        let is_full = |state: &mut QueueState| {
+            state.is_awaited = state.taken > 0 && state.taken + bytes > self.bytes_max;
+            state.is_awaited
+        };
+        let waited = self.freed.wait_while(self.state(), is_full);
+        waited.unwrap_or_else(PoisonError::into_inner).taken += bytes;
         Place { queue: self.clone(), bytes }
     }
 }
@@ -285,7 +295,10 @@ struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        *self.queue.taken() -= self.bytes;
-        self.queue.freed.notify_one();
+        let mut state = self.queue.state();
+        state.taken -= self.bytes;
+        if state.is_awaited {
+            self.queue.freed.notify_one();
+        }
     }
 }

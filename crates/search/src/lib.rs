@@ -19,6 +19,7 @@ mod indexer;
 mod journal;
 mod language;
 mod layout;
+mod memory;
 pub mod query;
 mod rank;
 mod reading;

@@ -5,22 +5,25 @@
 //! Scripts without spaces between words (Chinese, Japanese, Thai, also Korean) become pairs of
 //! neighbouring characters, so that any piece of a sentence can be found.
 //!
-//! Stemming costs more than all the rest, and most words of a page were seen before: a small table
-//! remembers what became of them, each in one line of the processor's cache.
+//! Stemming costs more than all the rest, and most words of a page were seen before: a small
+//! [`Memory`] has what became of them.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use frostem::Stemmer;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use unicode_normalization::UnicodeNormalization;
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::language::Lang;
+use crate::memory::Memory;
 
 /// Longer "words" are no words, but encoded data. Part of the format of the index, so no setting.
 const WORD_BYTES_MAX: usize = 96;
-/// Words whose term is remembered; a power of two.
-const MEMORY_WORDS: usize = 8_192;
-/// Bytes of a word and its term together that are remembered; nearly all words of nearly all languages.
-const REMEMBERED_BYTES: usize = 60;
+/// Words whose term is remembered while an index is written: most of what a crawl has to say. A stem
+/// costs a microsecond, a look at the memory a small part of that.
+const INDEX_WORDS: usize = 32_768;
+/// And where a text or two are read.
+const TEXT_WORDS: usize = 1_024;
 /// Between the language of a text and the text.
 const TAG_END: char = '\u{1f}';
 /// Bytes of a tag: two letters and the end.
@@ -67,6 +70,8 @@ enum Class {
     Unspaced,
     /// Between words.
     Other,
+    /// Part of a character of several bytes, which has to be looked at as a whole.
+    Unread,
 }
 
 /// The words of a text, in order.
@@ -84,19 +89,20 @@ impl<'t> Words<'t> {
 
     fn class_at(&self, at: usize) -> Option<(Class, usize)> {
         let byte = *self.text.as_bytes().get(at)?;
-        if byte.is_ascii() {
-            return Some((ASCII[usize::from(byte)].unwrap_or(Class::Other), 1));
+        match CLASSES[usize::from(byte)] {
+            Class::Unread => self.text[at..].chars().next().map(|c| (class_of(c), c.len_utf8())),
+            class => Some((class, 1)),
         }
-        let character = self.text[at..].chars().next()?;
-        Some((class_of(character), character.len_utf8()))
     }
 
-    /// Behind the run of characters of one class that begins at `at`. Most of most texts is ASCII.
+    /// Behind the run of characters of one class that `at` is in. Most of most texts is ASCII.
     fn end_of_run(&self, mut at: usize, class: Class) -> usize {
         let bytes = self.text.as_bytes();
         loop {
-            while bytes.get(at).is_some_and(|byte| ASCII[usize::from(*byte)] == Some(class)) {
-                at += 1;
+            let is_other = |byte: &u8| CLASSES[usize::from(*byte)] != class;
+            at += bytes[at..].iter().position(is_other).unwrap_or(bytes.len() - at);
+            if bytes.get(at).is_none_or(u8::is_ascii) {
+                return at;
             }
             match self.class_at(at) {
                 Some((found, bytes)) if found == class => at += bytes,
@@ -130,7 +136,7 @@ impl<'t> Iterator for Words<'t> {
         self.at = self.end_of_run(self.at, Class::Other);
         let start = self.at;
         let (class, first) = self.class_at(start)?;
-        let end = self.end_of_run(start, class);
+        let end = self.end_of_run(start + first, class);
         if class == Class::Unspaced && start + first < end {
             self.run_end = end;
             return self.pair();
@@ -140,13 +146,13 @@ impl<'t> Iterator for Words<'t> {
     }
 }
 
-/// The class of each byte that is a character by itself.
-const ASCII: [Option<Class>; 256] = {
-    let mut classes = [None; 256];
+/// The class of each byte.
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Unread; 256];
     let mut byte = 0;
     while byte < 128 {
         let is_letter = (byte as u8).is_ascii_alphanumeric();
-        classes[byte] = Some(if is_letter { Class::Spaced } else { Class::Other });
+        classes[byte] = if is_letter { Class::Spaced } else { Class::Other };
         byte += 1;
     }
     classes
@@ -184,50 +190,21 @@ fn is_unspaced(character: char) -> bool {
 pub(crate) struct Terms {
     lang: Lang,
     stemmer: Option<Stemmer>,
-    /// What became of words seen before; made when it is first needed.
-    memory: Vec<Remembered>,
+    memory: Memory,
     lower: String,
 }
 
-/// A word and its term, side by side. Nothing was remembered where the word has no bytes.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Remembered {
-    lang: Lang,
-    word_bytes: u8,
-    term_bytes: u8,
-    bytes: [u8; REMEMBERED_BYTES],
-}
-
-impl Remembered {
-    const NOTHING: Self =
-        Self { lang: Lang::NONE, word_bytes: 0, term_bytes: 0, bytes: [0; REMEMBERED_BYTES] };
-
-    fn term_of(&self, word: &str, lang: Lang) -> Option<&str> {
-        let (known, rest) = self.bytes.split_at(usize::from(self.word_bytes));
-        if known != word.as_bytes() || self.lang != lang {
-            return None;
-        }
-        std::str::from_utf8(&rest[..usize::from(self.term_bytes)]).ok()
-    }
-
-    fn learn(&mut self, word: &str, lang: Lang, term: &str) {
-        if let Some(bytes) = self.bytes.get_mut(..word.len() + term.len()) {
-            let (words, terms) = bytes.split_at_mut(word.len());
-            words.copy_from_slice(word.as_bytes());
-            terms.copy_from_slice(term.as_bytes());
-            (self.word_bytes, self.term_bytes) = (word.len() as u8, term.len() as u8);
-            self.lang = lang;
-        }
-    }
-}
-
 impl Terms {
+    /// For a text or two.
     pub fn new(lang: Lang) -> Self {
-        let mut terms =
-            Self { lang: Lang::NONE, stemmer: None, memory: Vec::new(), lower: String::new() };
+        let mut terms = Self::remembering(TEXT_WORDS);
         terms.set_lang(lang);
         terms
+    }
+
+    fn remembering(words: usize) -> Self {
+        let memory = Memory::new(words);
+        Self { lang: Lang::NONE, stemmer: None, memory, lower: String::new() }
     }
 
     pub fn set_lang(&mut self, lang: Lang) {
@@ -243,16 +220,13 @@ impl Terms {
         if word.text.len() > WORD_BYTES_MAX {
             return;
         }
-        if self.memory.is_empty() {
-            self.memory.resize(MEMORY_WORDS, Remembered::NOTHING);
-        }
-        let slot = xxh3_64(word.text.as_bytes()) as usize % MEMORY_WORDS;
-        if let Some(known) = self.memory[slot].term_of(word.text, self.lang) {
+        let place = self.memory.place_of(word.text);
+        if let Some(known) = self.memory.term_of(place, word.text, self.lang) {
             term.push_str(known);
             return;
         }
         self.make(word, term);
-        self.memory[slot].learn(word.text, self.lang, term);
+        self.memory.learn(place, word.text, self.lang, term);
     }
 
     fn make(&mut self, word: Word<'_>, term: &mut String) {
@@ -315,18 +289,22 @@ pub(crate) fn plain(word: &str) -> String {
 }
 
 /// The tokenizer of every field that holds words. It reads what [`tagged`] made.
-pub(crate) struct PageTokenizer(Terms);
+///
+/// Each field of each segment has a clone of it. They share what makes terms, so that what one has learnt
+/// all know; and tantivy's one thread that indexes reads one text at a time.
+#[derive(Clone)]
+pub(crate) struct PageTokenizer(Arc<Mutex<Maker>>);
+
+/// Makes terms, one after the other.
+struct Maker {
+    terms: Terms,
+    token: Token,
+}
 
 impl Default for PageTokenizer {
     fn default() -> Self {
-        Self(Terms::new(Lang::NONE))
-    }
-}
-
-/// What is remembered is not worth copying.
-impl Clone for PageTokenizer {
-    fn clone(&self) -> Self {
-        Self::default()
+        let terms = Terms::remembering(INDEX_WORDS);
+        Self(Arc::new(Mutex::new(Maker { terms, token: Token::default() })))
     }
 }
 
@@ -335,27 +313,28 @@ impl Tokenizer for PageTokenizer {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> PageTokens<'a> {
         let (lang, text) = untagged(text);
-        self.0.set_lang(lang);
-        PageTokens { words: Words::of(text), terms: &mut self.0, token: Token::default() }
+        let mut maker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        maker.terms.set_lang(lang);
+        maker.token.reset();
+        PageTokens { words: Words::of(text), maker }
     }
 }
 
 /// The terms of one field.
 pub(crate) struct PageTokens<'a> {
     words: Words<'a>,
-    terms: &'a mut Terms,
-    token: Token,
+    maker: MutexGuard<'a, Maker>,
 }
 
 impl TokenStream for PageTokens<'_> {
     fn advance(&mut self) -> bool {
+        let Maker { terms, token } = &mut *self.maker;
         for word in self.words.by_ref() {
             // Also where nothing is indexed: it stands between its neighbours all the same.
-            self.token.position = self.token.position.wrapping_add(1);
-            self.terms.put(word, &mut self.token.text);
-            if !self.token.text.is_empty() {
-                self.token.offset_from = word.start;
-                self.token.offset_to = word.end();
+            token.position = token.position.wrapping_add(1);
+            terms.put(word, &mut token.text);
+            if !token.text.is_empty() {
+                (token.offset_from, token.offset_to) = (word.start, word.end());
                 return true;
             }
         }
@@ -363,11 +342,11 @@ impl TokenStream for PageTokens<'_> {
     }
 
     fn token(&self) -> &Token {
-        &self.token
+        &self.maker.token
     }
 
     fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
+        &mut self.maker.token
     }
 }
 
@@ -440,5 +419,19 @@ mod tests {
             assert!(!stream.advance());
         }
         assert_eq!(untagged("no tag"), (Lang::NONE, "no tag"));
+    }
+
+    #[test]
+    fn fields_share_what_makes_terms_and_each_text_begins_anew() {
+        let mut title = PageTokenizer::default();
+        let mut text = title.clone();
+        for _ in 0..2 {
+            for field in [&mut title, &mut text] {
+                let mut stream = field.token_stream("one two");
+                let mut found = Vec::new();
+                stream.process(&mut |token| found.push((token.position, token.text.clone())));
+                assert_eq!(found, [(0, "one".to_owned()), (1, "two".to_owned())]);
+            }
+        }
     }
 }
