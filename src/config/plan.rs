@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use larm_core::Limits;
+use larm_core::gain::{self, Floor};
 use larm_core::order::focus::Topic;
 use larm_core::order::{Name, Order};
 use larm_core::scope::ScopeMode;
@@ -51,6 +52,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         dir,
         time_ms_max: settings.max_time.map(|time| time.0),
         bytes_max: settings.max_size.map(|size| size.0),
+        floor: floor(settings, &limits)?,
         concurrency: concurrency(settings, &limits)?,
         resolve: parsed(&settings.resolve, "--resolve")?,
         allow_private: parsed(&settings.allow_private, "--allow-private")?,
@@ -230,6 +232,27 @@ fn budgets(config: &Config) -> Result<Budgets> {
     let (host_base, site_base, cut_at) = worth(settings);
     let (pages_max, host_pages_max) = (settings.max_pages, settings.per_host);
     Ok(Budgets { pages_max, host_pages_max, host_base, site_base, cut_at })
+}
+
+/// When good pages have become too rare.
+fn floor(settings: &Settings, limits: &Limits) -> Result<Option<Floor>> {
+    let Settings { stop_below, stop_window, good_above, .. } = settings;
+    let Some(share) = stop_below.map(|share| share.0) else {
+        return match stop_window.is_some() || good_above.is_some() {
+            true => Err(usage("--stop-window and --good-above go with --stop-below")),
+            false => Ok(None),
+        };
+    };
+    let (pages, good) = (stop_window.unwrap_or(gain::PAGES), good_above.unwrap_or(gain::GOOD));
+    let pages_max = limits.stop_window_pages_max;
+    if !(1..=pages_max).contains(&pages) {
+        let why = format!("--stop-window {pages} is not between 1 and {pages_max} pages");
+        return Err(usage(format!("{why} (--limit stop_window_pages_max=N for more)")));
+    }
+    if !(good > 0.0 && good <= 1.0) {
+        return Err(usage(format!("--good-above {good} is not between 0 and 1, such as 0.5")));
+    }
+    Ok(Some(Floor { share, pages, good }))
 }
 
 /// Budgets that grow with what pages are worth. Whoever names the sites to be crawled wants all of them;

@@ -13,7 +13,7 @@ use larm_core::scope::{FilterSpec, ScopeMode};
 use larm_core::signals::Use;
 use serde::{Deserialize, Serialize};
 
-use super::value::{Allowance, Concurrency, Rate, Size, Time};
+use super::value::{Allowance, Concurrency, Rate, Share, Size, Time};
 
 /// Settings of a crawl, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -144,6 +144,22 @@ pub struct Settings {
     #[arg(long, value_name = "SIZE", help_heading = "How much")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_size: Option<Size>,
+
+    /// Stop when fewer of the last pages were good than this, such as 5%: about what --query or --like look
+    /// for, or else with new text
+    #[arg(long, value_name = "SHARE", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_below: Option<Share>,
+
+    /// For --stop-below: of so many pages, the last ones [default: 500]
+    #[arg(long, value_name = "N", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_window: Option<u64>,
+
+    /// For --stop-below: how relevant a good page is at least, from 0 to 1 [default: 0.5]
+    #[arg(long, value_name = "R", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub good_above: Option<f32>,
 
     /// Cut larger pages at this size [default: 20MB]
     #[arg(long, value_name = "SIZE", help_heading = "How much")]

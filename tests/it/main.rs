@@ -18,6 +18,7 @@ mod content;
 mod coverage;
 mod duplicates;
 mod durability;
+mod ending;
 mod explain;
 mod files;
 mod focus;

@@ -2,6 +2,7 @@
 
 mod begin;
 mod ordering;
+mod run;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
@@ -14,10 +15,11 @@ use tokio::task::JoinHandle;
 
 use self::begin::{offer_seeds, refuse_orphaned_archive};
 use self::ordering::Ordering;
+use self::run::Run;
 use crate::change::Change;
 use crate::clock::Clock;
 use crate::directory::Directory;
-use crate::engine::{Ending, Ends, Engine};
+use crate::engine::{Ends, Engine};
 use crate::error::{Error, Result};
 use crate::fetch::{
     BoxFuture, DnsResolver, Fetch, FileFetch, FilePlan, Guard, HttpFetch, LaneResolver,
@@ -36,11 +38,11 @@ use crate::network::Network;
 use crate::pdf::PdfReaders;
 use crate::places::{Meter, Places};
 use crate::plan::{Duplicates, Plan};
+use crate::readings::Readings;
 use crate::reasons::Reasons;
 use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
 use crate::soft::SoftHosts;
-use crate::store::summary::State;
 use crate::store::{
     Chain, CrawlLogSink, LinksSink, PagesSink, Sink, StorePlan, Summary, Visit, WarcSink,
 };
@@ -134,7 +136,10 @@ impl Crawl {
         let limits = Arc::new(self.plan.limits.clone());
         let opened = DiskFrontier::open(&directory.state(), &limits, self.plan.pace, clock.now())?;
         let jar = Jar::open(&self.plan, directory.state(), &limits)?;
-        Ok((Assembly { crawl: self, directory, limits, clock, jar, order: None }, opened))
+        Ok((
+            Assembly { crawl: self, directory, limits, clock, jar, order: None, readings: None },
+            opened,
+        ))
     }
 }
 
@@ -173,6 +178,8 @@ struct Assembly {
     jar: Option<Jar>,
     /// What decides which page is next, if that is not the frontier itself.
     order: Option<Ordering>,
+    /// What pages come to, if somebody wants to know.
+    readings: Option<Arc<Readings>>,
 }
 
 /// What is put together before the engine.
@@ -225,6 +232,7 @@ impl Assembly {
             wake: Arc::new(Notify::new()),
             clock: self.clock,
             network: Arc::new(Network::new(&self.limits, self.clock)),
+            readings: self.readings.clone(),
             reasons: Reasons::open(&self.directory.state(), self.limits.host_reasons_max),
             paused: AtomicBool::new(false),
             disk_low: AtomicBool::new(false),
@@ -248,7 +256,8 @@ impl Assembly {
         }
         let resumed = opened.resumed;
         let settings = std::mem::take(&mut opened.settings);
-        self.order = Ordering::new(&self.crawl.plan)?;
+        self.readings = self.open_readings()?;
+        self.order = Ordering::new(&self.crawl.plan, self.readings.clone())?;
         let Core { shared, line, writer, places } = self.assemble(opened)?;
         let (commands, received) = mpsc::channel(16);
         let mut engine = self.engine(&shared, line, received, places)?;
@@ -267,6 +276,15 @@ impl Assembly {
         let (plan, directory) = (self.crawl.plan, self.directory);
         let run = Run { plan, jar, engine, writer, ranker, directory };
         Ok(Running { handle, task: in_background(run.until_its_end()), resumed })
+    }
+
+    /// Who looks for something, or wants to end when little is found, has to know what pages come to.
+    fn open_readings(&self) -> Result<Option<Arc<Readings>>> {
+        let Plan { topic, floor, .. } = &self.crawl.plan;
+        if floor.is_none() && topic.is_empty() {
+            return Ok(None);
+        }
+        Readings::open(&self.directory.state(), topic, *floor).map(|kept| Some(Arc::new(kept)))
     }
 
     fn sinks(&mut self) -> Result<Vec<Box<dyn Sink>>> {
@@ -421,49 +439,6 @@ struct Known {
     recent: Arc<Recent>,
     near: Arc<Index>,
     aliases: SharedAliases,
-}
-
-/// One run, ready to go.
-struct Run {
-    plan: Plan,
-    jar: Option<Jar>,
-    engine: Engine,
-    writer: Writer,
-    ranker: Option<JoinHandle<()>>,
-    directory: Directory,
-}
-
-impl Run {
-    async fn until_its_end(self) -> Result<Summary> {
-        let shared = self.engine.shared.clone();
-        let dir = self.directory.path().to_owned();
-        let seeds = (self.plan.seeds.len() + self.plan.sitemaps.len()) as u64;
-        let keeper = Housekeeper::new(&dir, seeds, &self.plan.limits)?;
-        keeper.write_summary(&shared, State::Running, None)?;
-        let mut writer = self.writer;
-        writer.begin()?;
-        let mut writer = on_a_thread(writer, self.directory);
-        let (ended, written) = tokio::select! {
-            ended = self.engine.run() => (Some(ended), writer.await),
-            // Before the engine it ends by an error only. What is in flight cannot be kept any more.
-            written = &mut writer => (None, written),
-        };
-        // The disk's own words explain more than those of whoever waited for it.
-        written.unwrap_or_else(|_| Err(Error::Stopped("the writer panicked".into())))?;
-        let ended = ended.unwrap_or_else(|| Err(Error::Stopped("the writer stopped".into())));
-        if let Some(ranker) = self.ranker {
-            ranker.await.map_err(|_| Error::Stopped("the ranker panicked".into()))?;
-        }
-        shared.reasons.save()?;
-        let (state, limit) = match ended? {
-            Ending::Finished => (State::Finished, None),
-            Ending::Limit(name) => (State::Limit, Some(name)),
-            Ending::Stopped => (State::Stopped, None),
-        };
-        self.jar.as_ref().map_or(Ok(()), Jar::save)?;
-        keeper.write_summary(&shared, state, limit)?;
-        Summary::read(&dir.join("summary.json"))
-    }
 }
 
 /// What the first seed is called.

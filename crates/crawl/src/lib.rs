@@ -37,6 +37,7 @@ pub mod pdf;
 pub mod pipeline;
 mod places;
 pub mod plan;
+pub mod readings;
 pub mod reasons;
 pub mod rebuild;
 mod report;

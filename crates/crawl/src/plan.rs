@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use larm_core::Limits;
+use larm_core::gain::Floor;
 use larm_core::order::focus::Topic;
 use larm_core::order::{Name, Order, Place, Tuning};
 use larm_core::scope::{FilterSpec, ScopeMode, default_specs};
@@ -56,6 +57,8 @@ pub struct Plan {
     pub time_ms_max: Option<u64>,
     /// How many bytes of bodies, over all runs.
     pub bytes_max: Option<u64>,
+    /// How rare good pages may become among the last ones.
+    pub floor: Option<Floor>,
     /// Fetches at a time; where nothing is said, the number is found by measuring.
     pub concurrency: Option<u64>,
     /// How to ask.
@@ -208,6 +211,7 @@ impl Plan {
             places: Vec::new(),
             time_ms_max: None,
             bytes_max: None,
+            floor: None,
             concurrency: None,
             fetch: FetchPlan::default(),
             logins: Vec::new(),

@@ -55,7 +55,7 @@ pub use host::host_key;
 pub use item::{Errand, Item, Place};
 pub use keyed::KeyMap;
 pub use lease::{Lease, Turn};
-pub use record::{Fate, Learnt};
+pub use record::{Fate, Learnt, is_counted};
 pub use row::{
     CANONICAL, Likeness, NEAR_DUPLICATE, NO_SITEMAP, PageRow, RobotsRow, RobotsRules, SIGNALS,
     SOFT_404, Totals,

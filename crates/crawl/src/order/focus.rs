@@ -4,8 +4,8 @@
 //! promises become what they are worth. Each page that is read teaches how to judge those that wait, so what
 //! they promise is looked up again as the crawl goes on, rarer the more of them there are.
 //!
-//! An earlier run's pages are not read again: of them, the link log knows what their links say, and that is
-//! what counts until new pages come.
+//! An earlier run's pages are not read again: of them, the link log knows what their links say, and the
+//! readings how relevant each was. What stood beside links, and which words are common, is learnt anew.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -132,21 +132,26 @@ impl Reader {
         reading.relevance
     }
 
-    /// A page of an earlier run, of which nothing is left but its links and what they say.
-    pub fn list<'a>(
+    /// A page of an earlier run, of which its links are left, what they say, and perhaps how relevant it was.
+    pub fn recall<'a>(
         &mut self,
         page: &str,
+        relevance: Option<f32>,
         facts: impl Iterator<Item = LinkFact<'a>>,
         board: &Board,
     ) {
         let Some(page) = CrawlUrl::from_canonical(page) else { return };
+        self.read += 1;
         let followed = facts.filter(|fact| fact.is_arc() && !fact.is_rejected());
         let links =
             followed.filter_map(|fact| Some((CrawlUrl::from_canonical(fact.to)?, fact.text)));
         let links: Vec<(CrawlUrl, &str)> = links.collect();
         let links = links.iter().map(|(url, text)| Link { url, text, beside: ("", "") });
         let links: Vec<Link<'_>> = links.collect();
-        let promises = self.focus.list(&page, &links);
+        let promises = match relevance {
+            Some(relevance) => self.focus.recall(&page, relevance, &links),
+            None => self.focus.list(&page, &links),
+        };
         self.promise(&links, &promises, board);
     }
 

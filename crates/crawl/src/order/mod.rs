@@ -41,6 +41,10 @@ pub struct Told {
     pub links: Vec<Fingerprint>,
     /// To how many pages it leads in all.
     pub degree: u32,
+    /// Whether it says something that no other page does.
+    pub is_new: bool,
+    /// How relevant it was, if an earlier run has read it.
+    pub relevance: Option<f32>,
     /// What it says, for orders by text.
     pub text: Option<Box<PageText>>,
 }
@@ -55,7 +59,8 @@ impl Told {
         arcs.dedup_by_key(|(to, _)| *to);
         let degree = u32::try_from(arcs.len()).unwrap_or(u32::MAX);
         let followed = arcs.into_iter().filter(|(_, is_rejected)| !is_rejected);
-        Self { page, links: followed.map(|(to, _)| to).collect(), degree, text: None }
+        let links = followed.map(|(to, _)| to).collect();
+        Self { page, links, degree, is_new: false, relevance: None, text: None }
     }
 }
 
@@ -126,7 +131,8 @@ pub fn score(
     tuning: &Tuning,
     limits: &Limits,
 ) -> Result<Option<Scoring>> {
-    if *order == Order::by(Name::Breadth) {
+    // Where something is looked for, somebody has to read the pages, in whatever order they come.
+    if *order == Order::by(Name::Breadth) && topic.is_empty() {
         return Ok(None);
     }
     if needs_text(order) && topic.is_empty() {

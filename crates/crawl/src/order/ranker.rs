@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use larm_core::order::{Facts, Leads, Score};
+use larm_core::url::Fingerprint;
 use tokio::sync::mpsc;
 
 use super::focus::Reader;
 use super::{News, Scoring, Told};
-use crate::frontier::{Board, Waits};
+use crate::frontier::{Board, KeyMap, Waits};
+use crate::readings::Readings;
 
 /// News that are heard before what is computed over all pages is looked after.
 const BATCH: usize = 64;
@@ -17,6 +19,8 @@ pub struct Ranker {
     score: Box<dyn Score>,
     reader: Option<Reader>,
     board: Arc<Board>,
+    /// Where it is noted how relevant pages are.
+    readings: Option<Arc<Readings>>,
     /// Room for the numbers of a page's links, and of pages whose worth has changed.
     links: Vec<u32>,
     changed: Vec<u32>,
@@ -26,7 +30,12 @@ impl Ranker {
     /// Nothing is known yet.
     pub fn new(scoring: impl Into<Scoring>, board: Arc<Board>) -> Self {
         let Scoring { score, reader } = scoring.into();
-        Self { score, reader, board, links: Vec::new(), changed: Vec::new() }
+        Self { score, reader, board, readings: None, links: Vec::new(), changed: Vec::new() }
+    }
+
+    /// The same, which takes note of how relevant the pages are that it hears of.
+    pub fn noting(self, readings: Option<Arc<Readings>>) -> Self {
+        Self { readings, ..self }
     }
 
     /// The board that it keeps.
@@ -49,7 +58,10 @@ impl Ranker {
     /// Takes note of news.
     pub fn hear(&mut self, news: &News) {
         news.waits.iter().for_each(|waits| self.hear_of(waits));
-        news.told.iter().for_each(|told| self.learn(told));
+        for told in &news.told {
+            let relevance = self.learn(told);
+            self.note(told, relevance);
+        }
     }
 
     /// A URL waits.
@@ -60,8 +72,8 @@ impl Ranker {
         self.board.put(number, waits, self.score.worth(number));
     }
 
-    /// A page was fetched.
-    pub fn learn(&mut self, told: &Told) {
+    /// A page was fetched. How relevant it is, from 0 to 1.
+    pub fn learn(&mut self, told: &Told) -> f32 {
         let (score, board) = (&mut self.score, &self.board);
         let mut meet = |url| board.meet(url, |number| score.found(number, &Facts::default()));
         let page = meet(told.page);
@@ -77,6 +89,14 @@ impl Ranker {
         self.score.fetched(&leads, &mut self.changed);
         self.changed.push(page);
         self.board.update(&self.changed, |number| self.score.worth(number));
+        relevance
+    }
+
+    /// What is not new comes to nothing, however relevant it is.
+    fn note(&self, told: &Told, relevance: f32) {
+        if let (Some(readings), Some(_)) = (&self.readings, &self.reader) {
+            readings.note(told.page, if told.is_new { relevance } else { 0.0 });
+        }
     }
 
     /// How relevant a page is. Where nothing is looked for, all are.
@@ -84,8 +104,14 @@ impl Ranker {
         match (&mut self.reader, &told.text) {
             (None, _) => 1.0,
             (Some(reader), Some(page)) => reader.read(page, &self.board),
-            (Some(_), None) => 0.0,
+            (Some(_), None) => told.relevance.unwrap_or_default(),
         }
+    }
+
+    /// How relevant the last pages of earlier runs were, where that matters.
+    pub fn earlier_readings(&self, pages_max: u64) -> KeyMap<Fingerprint, f32> {
+        let readings = self.readings.as_ref().filter(|_| self.reader.is_some());
+        readings.map(|readings| readings.last(pages_max)).unwrap_or_default()
     }
 
     /// Who reads pages, if anybody does, and the board.

@@ -21,7 +21,14 @@ fn waits(n: u64) -> Waits {
 
 fn told(page: u64, links: &[u64]) -> Told {
     let links: Vec<Fingerprint> = links.iter().map(|n| Fingerprint(*n)).collect();
-    Told { page: Fingerprint(page), degree: links.len() as u32, links, text: None }
+    Told {
+        page: Fingerprint(page),
+        degree: links.len() as u32,
+        links,
+        is_new: true,
+        relevance: None,
+        text: None,
+    }
 }
 
 fn ranker(score: impl Score + 'static) -> Ranker {
@@ -95,7 +102,8 @@ fn breadth_first_needs_no_score_and_text_needs_a_topic() {
     let (nothing, tea) = (Topic::default(), Topic::query("green tea", &limits));
     let tuning = Tuning::new(&limits);
     let score = |name, topic| score(&Order::by(name), topic, &tuning, &limits);
-    assert!(score(Name::Breadth, &tea).unwrap().is_none());
+    assert!(score(Name::Breadth, &nothing).unwrap().is_none());
+    assert!(score(Name::Breadth, &tea).unwrap().is_some_and(|made| made.reader.is_some()));
     assert!(score(Name::Opic, &nothing).unwrap().is_some_and(|made| made.reader.is_none()));
     assert!(score(Name::Query, &tea).unwrap().is_some_and(|made| made.reader.is_some()));
     assert!(score(Name::Like, &nothing).is_err() && score(Name::Fresh, &tea).is_err());
