@@ -209,6 +209,11 @@ fn write_kept(out: &mut String, dir: &Path, kept: &Summary) -> std::fmt::Result 
             shown(dir)
         )?;
     }
+    if let (Some(pages), Some(dropped)) = (kept.kept, kept.dropped) {
+        let pages = human::counted(pages, "page is", "pages are");
+        let dropped = human::counted(dropped, "answer was", "answers were");
+        writeln!(out, "  {pages} kept as the best, {dropped} dropped")?;
+    }
     if let Some(gain) = kept.gain {
         writeln!(out, "  {}", worth::gain(gain))?;
     }

@@ -36,6 +36,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
     let settings = &config.settings;
     let limits = limits(settings)?;
     check_threads(settings)?;
+    check_keep_best(settings, &limits)?;
     let user_agent = user_agent(settings)?;
     let topic = examples::topic(settings, &dir, &limits)?;
     Ok(Plan {
@@ -287,6 +288,8 @@ fn concurrency(settings: &Settings, limits: &Limits) -> Result<Option<u64>> {
 /// to look for.
 fn order(settings: &Settings, topic: &Topic) -> Order {
     let by_topic = match (&settings.query, topic.is_empty()) {
+        // Breadth first, the pages that come first would be the best, and all others in vain.
+        (_, true) if settings.keep_best.is_some() => Name::Pagerank,
         (_, true) => Name::Breadth,
         (Some(_), false) => Name::Query,
         (None, false) => Name::Like,
@@ -294,6 +297,27 @@ fn order(settings: &Settings, topic: &Topic) -> Order {
     let order = settings.order.clone().unwrap_or_else(|| Order::by(by_topic));
     let must_wait = topic.is_empty() && !settings.like.is_empty();
     if must_wait { Order::by(Name::Breadth) } else { order }
+}
+
+/// What is best can be told from links and archive alone, and a page that is kept must be whole without others.
+fn check_keep_best(settings: &Settings, limits: &Limits) -> Result<()> {
+    let Some(pages) = settings.keep_best else { return Ok(()) };
+    let most = limits.order_pages_max;
+    if !(1..=most).contains(&pages) {
+        return Err(usage(format!(
+            "--keep-best {pages} is not between 1 and {most} pages, whose worth is known (--limit \
+             order_pages_max=N for more)"
+        )));
+    }
+    let missing = [
+        (settings.warc == Some(Warc::None), "the archive: leave out --warc none"),
+        (settings.no_links == Some(true), "the log of links: leave out --no-links"),
+        (settings.assets == Some(true), "pages alone, not what they embed: leave out --assets"),
+    ];
+    match missing.iter().find(|(is_so, _)| *is_so) {
+        Some((_, what)) => Err(usage(format!("--keep-best needs {what}"))),
+        None => Ok(()),
+    }
 }
 
 fn check_threads(settings: &Settings) -> Result<()> {

@@ -352,6 +352,12 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warc: Option<Warc>,
 
+    /// At the end, keep this many pages, those that the order of the crawl thinks most of (without one, by
+    /// PageRank), and drop all others from archive, page list and index
+    #[arg(long, value_name = "N", help_heading = "What to keep")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_best: Option<u64>,
+
     /// Put the text of each page into the list of pages
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
         value_name = "BOOL", hide_possible_values = true, help_heading = "What to keep")]

@@ -13,6 +13,7 @@
 mod access;
 mod archive;
 mod ascent;
+mod best;
 mod chaos;
 mod content;
 mod coverage;

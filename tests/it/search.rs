@@ -55,12 +55,20 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-fn everything(dir: &Path) -> Found {
+/// All pages that are found by anything.
+pub fn everything(dir: &Path) -> Found {
     let limits = Limits { search_ranked_max: 1_000_000, ..Limits::default() };
     let index = SearchIndex::open(dir, &limits).expect("an index");
     assert_eq!(index.why_incomplete(), None);
     let request = Request { limit: 1_000_000, similar: true, ..Request::default() };
     index.search(&request, &|_| None).expect("an answer")
+}
+
+#[test]
+fn a_finished_crawl_that_is_started_again_and_again_lacks_nothing() {
+    let hand = farm();
+    (0..4).for_each(|_| crawled(&hand));
+    assert_eq!(everything(&hand.dir()).total, 4);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use larm_core::Limits;
 use larm_core::scope::Filter;
-use larm_core::url::{CrawlUrl, UrlRules};
+use larm_core::url::UrlRules;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
@@ -43,9 +43,7 @@ use crate::reasons::Reasons;
 use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
 use crate::soft::SoftHosts;
-use crate::store::{
-    Chain, CrawlLogSink, LinksSink, PagesSink, Sink, StorePlan, Summary, Visit, WarcSink,
-};
+use crate::store::{Chain, CrawlLogSink, LinksSink, PagesSink, Sink, Summary, Visit, WarcSink};
 use crate::writer::{Work, Writer};
 
 /// A crawl to be started: a plan, and what the library user adds to it.
@@ -289,18 +287,7 @@ impl Assembly {
 
     fn sinks(&mut self) -> Result<Vec<Box<dyn Sink>>> {
         let plan = &self.crawl.plan;
-        let title = plan.seeds.first().map(title_of).unwrap_or_default();
-        let store = Arc::new(StorePlan {
-            dir: plan.dir.clone(),
-            crawl_id: self.directory.crawl_id().to_owned(),
-            title,
-            user_agent: plan.fetch.user_agent.clone(),
-            robots: if plan.obey_robots { "obey" } else { "ignore" }.to_owned(),
-            operator: plan.operator.clone(),
-            contact: plan.contact.clone(),
-            accept: plan.selection.accept.clone(),
-            limits: plan.limits.clone(),
-        });
+        let store = Arc::new(plan.store_plan(self.directory.crawl_id()));
         let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
         if plan.keep.warc {
             sinks.push(Box::new(WarcSink::new(store.clone())?));
@@ -439,11 +426,6 @@ struct Known {
     recent: Arc<Recent>,
     near: Arc<Index>,
     aliases: SharedAliases,
-}
-
-/// What the first seed is called.
-fn title_of(seed: &CrawlUrl) -> String {
-    if seed.is_file() { seed.path().to_owned() } else { seed.host().to_owned() }
 }
 
 fn channel_places(limits: &Limits) -> usize {

@@ -16,6 +16,7 @@
 
 pub mod change;
 pub mod clock;
+pub mod compact;
 pub mod control;
 mod crawl;
 pub mod directory;

@@ -20,6 +20,7 @@ use crate::login::{LoginPlan, Logins};
 use crate::order;
 use crate::pdf::PdfProgram;
 use crate::rules::SharedRules;
+use crate::store::StorePlan;
 
 /// Pages with nothing new that cut a shape of URLs off, where nobody says otherwise.
 pub const CUT_AT: u32 = 30;
@@ -244,6 +245,21 @@ impl Plan {
         Tuning { places: self.places.clone(), ..Tuning::new(&self.limits) }
     }
 
+    /// What the sinks of the crawl of this id need to know.
+    pub(crate) fn store_plan(&self, crawl_id: &str) -> StorePlan {
+        StorePlan {
+            dir: self.dir.clone(),
+            crawl_id: crawl_id.to_owned(),
+            title: self.seeds.first().map(title_of).unwrap_or_default(),
+            user_agent: self.fetch.user_agent.clone(),
+            robots: if self.obey_robots { "obey" } else { "ignore" }.to_owned(),
+            operator: self.operator.clone(),
+            contact: self.contact.clone(),
+            accept: self.selection.accept.clone(),
+            limits: self.limits.clone(),
+        }
+    }
+
     /// How to ask, with the seeds as the ones that may be told secrets.
     pub(crate) fn fetch_plan(&self) -> FetchPlan {
         let homes = self.seeds.iter().chain(&self.sitemaps).cloned().collect();
@@ -265,4 +281,9 @@ impl Plan {
         let (fetch, limits) = (self.fetch.clone(), self.limits.clone());
         HttpFetch::new(fetch, None, limits, Clock::start()).map(|_| ()).map_err(named)
     }
+}
+
+/// What the first seed is called.
+fn title_of(seed: &CrawlUrl) -> String {
+    if seed.is_file() { seed.path().to_owned() } else { seed.host().to_owned() }
 }

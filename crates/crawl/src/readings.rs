@@ -16,9 +16,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use larm_core::gain::{Floor, Gain, Tally};
 use larm_core::order::focus::Topic;
 use larm_core::url::Fingerprint;
+use larm_core::worth::spam::SPAM;
 
 use crate::error::{Error, Result};
-use crate::frontier::{Fate, KeyMap, Lease, SOFT_404, Settlement, is_counted};
+use crate::frontier::{Fate, KeyMap, Lease, PageRow, SOFT_404, Settlement, is_counted};
 
 const FILE_NAME: &str = "readings";
 const MAGIC: &[u8; 8] = b"larmrd01";
@@ -104,10 +105,15 @@ impl Readings {
 /// Whether a page is one that says something new; nothing for what does not count as a page.
 pub fn news(lease: &Lease, settlement: &Settlement) -> Option<bool> {
     let Fate::Done(row) = &settlement.fate else { return None };
+    is_counted(lease.item(), row, &settlement.end).then_some(is_new(row))
+}
+
+/// Whether what was settled is a page that says something new: it was there, and is no copy, near-duplicate,
+/// soft 404 or spam.
+pub fn is_new(row: &PageRow) -> bool {
     let is_near = row.likeness.as_ref().is_some_and(|likeness| likeness.of.is_some());
-    let is_known = row.same_as.is_some() || is_near || row.has_fact(SOFT_404);
-    let is_new = row.is_page() && !is_known && !settlement.is_spam;
-    is_counted(lease.item(), row, &settlement.end).then_some(is_new)
+    let is_known = row.same_as.is_some() || is_near;
+    row.is_page() && !is_known && !row.has_fact(SOFT_404) && !row.has_fact(SPAM)
 }
 
 /// Opens the file behind its last whole entry. One that is about another topic is begun anew.

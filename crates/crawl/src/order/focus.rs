@@ -72,27 +72,45 @@ impl LinkText {
     }
 }
 
-/// What links promise, by number: the ranker writes it, and as a score it is read.
+/// What links promise, by number, and what pages have shown: the ranker writes it, and as a score it is read.
 #[derive(Debug, Clone, Default)]
-pub struct Promises(Arc<Mutex<Vec<f32>>>);
+pub struct Promises(Arc<Mutex<Vec<Promise>>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Promise {
+    /// From 0 to 1.
+    of: f32,
+    /// The page was read: what links to it say does not count any more.
+    is_kept: bool,
+}
+
+const UNKNOWN: Promise = Promise { of: PROMISE_UNKNOWN, is_kept: false };
 
 impl Promises {
-    fn hold(&self) -> MutexGuard<'_, Vec<f32>> {
+    fn hold(&self) -> MutexGuard<'_, Vec<Promise>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, page: u32, promise: f32) {
+    /// What a link says of a page that nobody has read.
+    fn set(&self, page: u32, of: f32) {
+        self.change(page, |known| match known.is_kept {
+            true => known,
+            false => Promise { of, is_kept: false },
+        });
+    }
+
+    fn change(&self, page: u32, to: impl FnOnce(Promise) -> Promise) {
         let (mut promises, page) = (self.hold(), page as usize);
         if page >= promises.len() {
-            promises.resize(page + 1, PROMISE_UNKNOWN);
+            promises.resize(page + 1, UNKNOWN);
         }
-        promises[page] = promise;
+        promises[page] = to(promises[page]);
     }
 }
 
 impl Score for Promises {
     fn found(&mut self, page: u32, _: &Facts<'_>) {
-        self.set(page, PROMISE_UNKNOWN);
+        self.change(page, |_| UNKNOWN);
     }
 
     fn fetched(&mut self, leads: &Leads<'_>, changed: &mut Vec<u32>) {
@@ -100,8 +118,8 @@ impl Score for Promises {
     }
 
     fn worth(&self, page: u32) -> f32 {
-        let promise = self.hold().get(page as usize).copied().unwrap_or(PROMISE_UNKNOWN);
-        promise.max(PROMISE_MIN) * WORTH_OF_PROMISE
+        let promise = self.hold().get(page as usize).copied().unwrap_or(UNKNOWN);
+        promise.of.max(PROMISE_MIN) * WORTH_OF_PROMISE
     }
 }
 
@@ -153,6 +171,11 @@ impl Reader {
             None => self.focus.list(&page, &links),
         };
         self.promise(&links, &promises, board);
+    }
+
+    /// What a page promised it has shown by now.
+    pub fn keep_promise(&self, page: u32, relevance: f32) {
+        self.promises.change(page, |_| Promise { of: relevance, is_kept: true });
     }
 
     fn promise(&self, links: &[Link<'_>], promises: &[f32], board: &Board) {

@@ -72,6 +72,17 @@ impl Ranker {
         self.board.put(number, waits, self.score.worth(number));
     }
 
+    /// A URL of which is known what it is called and how far from a seed it is.
+    pub fn introduce(&mut self, url: &str, depth: u32) {
+        let (score, facts) = (&mut self.score, Facts { depth, url: Some(url) });
+        self.board.meet(Fingerprint::of(url), |number| score.found(number, &facts));
+    }
+
+    /// What a URL is worth by now; nothing, if it is not known, or was forgotten.
+    pub fn worth(&self, url: Fingerprint) -> f32 {
+        self.board.number(url).map_or(0.0, |number| self.score.worth(number))
+    }
+
     /// A page was fetched. How relevant it is, from 0 to 1.
     pub fn learn(&mut self, told: &Told) -> f32 {
         let (score, board) = (&mut self.score, &self.board);
@@ -85,6 +96,9 @@ impl Ranker {
         self.board.leave(told.page);
         self.changed.clear();
         let relevance = self.read(told);
+        if let Some(reader) = &self.reader {
+            reader.keep_promise(page, relevance);
+        }
         let leads = Leads { page, links: &self.links, degree: told.degree, relevance };
         self.score.fetched(&leads, &mut self.changed);
         self.changed.push(page);
@@ -117,6 +131,11 @@ impl Ranker {
     /// Who reads pages, if anybody does, and the board.
     pub fn reader(&mut self) -> Option<(&mut Reader, &Board)> {
         self.reader.as_mut().map(|reader| (reader, &*self.board))
+    }
+
+    /// Computes anew what is computed over all pages.
+    pub fn work_out(&mut self) {
+        self.score.refresh();
     }
 
     /// Computes anew what is computed over all pages, if that is due.

@@ -79,6 +79,10 @@ pub struct Summary {
     pub held: u64,
     /// How many of the last pages were good, where the crawl was to end if they are too few.
     pub gain: Option<Tally>,
+    /// Pages that are kept, where the best alone are.
+    pub kept: Option<u64>,
+    /// Answers that are not kept any more for that.
+    pub dropped: Option<u64>,
     /// Archive files.
     pub warc_files: u64,
     /// Their size.
