@@ -103,7 +103,7 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sort_query: Option<bool>,
 
-    /// Which waiting page comes next: breadth, pagerank, backlinks, opic, location, hubs, random and others, or
+    /// Which waiting page comes next: breadth, pagerank, backlinks, opic, location, hubs, fresh and others, or
     /// several with weights, such as pagerank=2,location=1 [default: breadth]
     #[arg(long, value_name = "ORDER", help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -23,6 +23,7 @@ mod ending;
 mod explain;
 mod files;
 mod focus;
+mod fresh;
 mod graph;
 mod hand;
 mod hostile;

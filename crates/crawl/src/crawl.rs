@@ -35,6 +35,7 @@ use crate::jar::Jar;
 use crate::line::{Line, PageHandler};
 use crate::login::Logins;
 use crate::network::Network;
+use crate::order;
 use crate::pdf::PdfReaders;
 use crate::places::{Meter, Places};
 use crate::plan::{Duplicates, Plan};
@@ -255,7 +256,8 @@ impl Assembly {
         let resumed = opened.resumed;
         let settings = std::mem::take(&mut opened.settings);
         self.readings = self.open_readings()?;
-        self.order = Ordering::new(&self.crawl.plan, self.readings.clone())?;
+        self.order =
+            Ordering::new(&self.crawl.plan, &self.directory.state(), self.readings.clone())?;
         let Core { shared, line, writer, places } = self.assemble(opened)?;
         let (commands, received) = mpsc::channel(16);
         let mut engine = self.engine(&shared, line, received, places)?;
@@ -337,12 +339,7 @@ impl Assembly {
             aliases: known.aliases,
             duplicates: plan.duplicates,
             logins: Logins::new(&plan.logins, cookies, &plan.limits)?,
-            robots: RobotsCache::new(
-                &plan.agent,
-                plan.obey_robots,
-                plan.signals,
-                self.limits.clone(),
-            ),
+            robots: self.robots(),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve)
                 .behind(plan.fetch.proxies.clone()),
             troubles: shared.reasons.troubles(),
@@ -352,6 +349,7 @@ impl Assembly {
             encoders: chain.encoders(),
             writer,
             tells_links: self.order.is_some(),
+            tells_hints: order::needs_hints(&plan.order),
             tells_text: self.order.is_some() && !plan.topic.is_empty(),
             wake: shared.wake.clone(),
             meter: Meter::default(),
@@ -375,6 +373,11 @@ impl Assembly {
             limits: self.limits.clone(),
             clock: self.clock,
         }))
+    }
+
+    fn robots(&self) -> RobotsCache {
+        let Plan { agent, obey_robots, signals, .. } = &self.crawl.plan;
+        RobotsCache::new(agent, *obey_robots, *signals, self.limits.clone())
     }
 
     fn network_and_files(&self) -> Result<Schemes> {

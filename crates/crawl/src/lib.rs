@@ -30,6 +30,7 @@ pub mod frontier;
 pub mod handle;
 pub mod housekeeping;
 mod jar;
+mod ledger;
 pub mod line;
 pub mod login;
 mod network;

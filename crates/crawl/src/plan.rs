@@ -242,7 +242,8 @@ impl Plan {
 
     /// How what pages are worth is computed.
     pub(crate) fn tuning(&self) -> Tuning {
-        Tuning { places: self.places.clone(), ..Tuning::new(&self.limits) }
+        let (places, now) = (self.places.clone(), Clock::start().now());
+        Tuning { places, now, ..Tuning::new(&self.limits) }
     }
 
     /// What the sinks of the crawl of this id need to know.

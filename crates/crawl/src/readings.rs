@@ -8,9 +8,8 @@
 //! no part of what a crawl must not lose: what a crash took from its end is missing from the count, pages that
 //! are fetched again stand there twice, and a file that cannot be read or is about something else is begun anew.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use larm_core::gain::{Floor, Gain, Tally};
@@ -20,11 +19,10 @@ use larm_core::worth::spam::SPAM;
 
 use crate::error::{Error, Result};
 use crate::frontier::{Fate, KeyMap, Lease, PageRow, SOFT_404, Settlement, is_counted};
+use crate::ledger::{Ledger, read_last};
 
 const FILE_NAME: &str = "readings";
-const MAGIC: &[u8; 8] = b"larmrd01";
-/// Magic and topic.
-const HEAD_BYTES: u64 = 16;
+const MAGIC: [u8; 8] = *b"larmrd01";
 /// Fingerprint and number, both with the lowest byte first.
 const ENTRY_BYTES: usize = 12;
 
@@ -36,9 +34,7 @@ pub struct Readings {
 }
 
 struct Kept {
-    path: PathBuf,
-    /// Nothing, once it could not be written to.
-    file: Option<File>,
+    ledger: Ledger<ENTRY_BYTES>,
     gain: Option<Gain>,
 }
 
@@ -46,9 +42,9 @@ impl Readings {
     /// Those of earlier runs with the same topic, or none yet. With a floor, the last pages are counted.
     pub fn open(state: &Path, topic: &Topic, floor: Option<Floor>) -> Result<Self> {
         let path = state.join(FILE_NAME);
-        let file = open(&path, topic_key(topic)).map_err(Error::io(&path))?;
+        let ledger = Ledger::open(&path, MAGIC, topic_key(topic)).map_err(Error::io(&path))?;
         let gain = floor.map(|floor| count(&path, floor)).transpose().map_err(Error::io(&path))?;
-        let kept = Mutex::new(Kept { path, file: Some(file), gain });
+        let kept = Mutex::new(Kept { ledger, gain });
         Ok(Self { by_topic: !topic.is_empty(), kept })
     }
 
@@ -65,12 +61,7 @@ impl Readings {
         if let Some(gain) = &mut kept.gain {
             gain.note(reading);
         }
-        let written =
-            kept.file.as_mut().map_or(Ok(()), |file| file.write_all(&entry(page, reading)));
-        if let Err(error) = written {
-            tracing::warn!(%error, path = %kept.path.display(), "what pages are worth is not kept any more");
-            kept.file = None;
-        }
+        kept.ledger.push(&entry(page, reading));
     }
 
     /// Whether good pages have become too rare.
@@ -85,10 +76,10 @@ impl Readings {
 
     /// What the last pages came to, of at most this many; the latest word of each counts.
     pub fn last(&self, pages_max: u64) -> KeyMap<Fingerprint, f32> {
-        let path = self.kept().path.clone();
-        let last = usize::try_from(pages_max).unwrap_or(usize::MAX);
+        let path = self.kept().ledger.path().to_owned();
         let mut readings = KeyMap::default();
-        let read = read_last(&path, last, |page, reading| {
+        let read = read_last(&path, pages_max, |entry| {
+            let (page, reading) = parts(entry);
             readings.insert(page, reading);
         });
         if let Err(error) = read {
@@ -116,56 +107,11 @@ pub fn is_new(row: &PageRow) -> bool {
     row.is_page() && !is_known && !row.has_fact(SOFT_404) && !row.has_fact(SPAM)
 }
 
-/// Opens the file behind its last whole entry. One that is about another topic is begun anew.
-fn open(path: &Path, topic: u64) -> io::Result<File> {
-    let mut file =
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-    let mut head = [0; HEAD_BYTES as usize];
-    let is_ours = file.read_exact(&mut head).is_ok() && head == header(topic);
-    if !is_ours {
-        file.set_len(0)?;
-        file.rewind()?;
-        file.write_all(&header(topic))?;
-    }
-    let bytes = file.metadata()?.len();
-    file.set_len(bytes - (bytes - HEAD_BYTES) % ENTRY_BYTES as u64)?;
-    file.seek(SeekFrom::End(0))?;
-    Ok(file)
-}
-
 /// The last pages of earlier runs.
 fn count(path: &Path, floor: Floor) -> io::Result<Gain> {
     let mut gain = Gain::new(floor);
-    let last = usize::try_from(floor.pages).unwrap_or(usize::MAX);
-    read_last(path, last, |_, reading| gain.note(reading))?;
+    read_last(path, floor.pages, |entry| gain.note(parts(entry).1))?;
     Ok(gain)
-}
-
-/// The last `entries_max` entries, in their order.
-fn read_last(
-    path: &Path,
-    entries_max: usize,
-    mut each: impl FnMut(Fingerprint, f32),
-) -> io::Result<()> {
-    let mut file = File::open(path)?;
-    let entries = file.metadata()?.len().saturating_sub(HEAD_BYTES) / ENTRY_BYTES as u64;
-    let passed_over = entries.saturating_sub(entries_max as u64);
-    file.seek(SeekFrom::Start(HEAD_BYTES + passed_over * ENTRY_BYTES as u64))?;
-    let mut file = BufReader::new(file);
-    let mut bytes = [0; ENTRY_BYTES];
-    for _ in passed_over..entries {
-        file.read_exact(&mut bytes)?;
-        let (page, reading) = parts(&bytes);
-        each(page, reading);
-    }
-    Ok(())
-}
-
-fn header(topic: u64) -> [u8; HEAD_BYTES as usize] {
-    let mut head = [0; HEAD_BYTES as usize];
-    head[..8].copy_from_slice(MAGIC);
-    head[8..].copy_from_slice(&topic.to_le_bytes());
-    head
 }
 
 fn entry(page: Fingerprint, reading: f32) -> [u8; ENTRY_BYTES] {
@@ -195,6 +141,7 @@ mod tests {
     use larm_core::Limits;
 
     use super::*;
+    use crate::ledger::HEAD_BYTES;
 
     fn floor(pages: u64) -> Option<Floor> {
         Some(Floor { pages, ..Floor::below(0.5) })

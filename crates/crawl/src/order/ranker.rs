@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use larm_core::order::Hint;
 use larm_core::order::{Facts, Leads, Score};
 use larm_core::url::Fingerprint;
 use tokio::sync::mpsc;
 
 use super::focus::Reader;
+use super::hints::Hints;
 use super::{News, Scoring, Told};
 use crate::frontier::{Board, KeyMap, Waits};
 use crate::readings::Readings;
@@ -21,6 +23,8 @@ pub struct Ranker {
     board: Arc<Board>,
     /// Where it is noted how relevant pages are.
     readings: Option<Arc<Readings>>,
+    /// Where it is kept what lists say of pages.
+    hints: Option<Hints>,
     /// Room for the numbers of a page's links, and of pages whose worth has changed.
     links: Vec<u32>,
     changed: Vec<u32>,
@@ -30,12 +34,25 @@ impl Ranker {
     /// Nothing is known yet.
     pub fn new(scoring: impl Into<Scoring>, board: Arc<Board>) -> Self {
         let Scoring { score, reader } = scoring.into();
-        Self { score, reader, board, readings: None, links: Vec::new(), changed: Vec::new() }
+        Self {
+            score,
+            reader,
+            board,
+            readings: None,
+            hints: None,
+            links: Vec::new(),
+            changed: Vec::new(),
+        }
     }
 
     /// The same, which takes note of how relevant the pages are that it hears of.
     pub fn noting(self, readings: Option<Arc<Readings>>) -> Self {
         Self { readings, ..self }
+    }
+
+    /// The same, which knows what lists have said, and takes note of what they say.
+    pub fn heeding(self, hints: Option<Hints>) -> Self {
+        Self { hints, ..self }
     }
 
     /// The board that it keeps.
@@ -59,6 +76,10 @@ impl Ranker {
     pub fn hear(&mut self, news: &News) {
         news.waits.iter().for_each(|waits| self.hear_of(waits));
         for told in &news.told {
+            self.heed(&told.hints);
+            if !told.is_page {
+                continue;
+            }
             let relevance = self.learn(told);
             self.note(told, relevance);
         }
@@ -104,6 +125,32 @@ impl Ranker {
         self.changed.push(page);
         self.board.update(&self.changed, |number| self.score.worth(number));
         relevance
+    }
+
+    /// Lists say something of pages.
+    fn heed(&mut self, hints: &[(Fingerprint, Hint)]) {
+        self.changed.clear();
+        for &(url, hint) in hints {
+            let score = &mut self.score;
+            let page = self.board.meet(url, |number| score.found(number, &Facts::default()));
+            score.hinted(page, hint);
+            self.changed.push(page);
+            if let Some(kept) = &mut self.hints {
+                kept.note(url, hint);
+            }
+        }
+        self.board.update(&self.changed, |number| self.score.worth(number));
+    }
+
+    /// Hears again what lists have said of pages that wait.
+    pub fn recall_hints(&mut self, hints_max: u64) {
+        let Some(hints) = &self.hints else { return };
+        hints.last(hints_max, |url, hint| {
+            if let Some(page) = self.board.number(url) {
+                self.score.hinted(page, hint);
+                self.board.update(&[page], |number| self.score.worth(number));
+            }
+        });
     }
 
     /// What is not new comes to nothing, however relevant it is.

@@ -24,6 +24,7 @@ pub fn recall(
 ) -> Result<()> {
     let readings = ranker.earlier_readings(limits.order_pages_max);
     frontier.each_waiting(limits.order_recall_max, &mut |waits| ranker.hear_of(waits))?;
+    ranker.recall_hints(limits.order_recall_max);
     let path = log::path_in(dir);
     if path.exists()
         && let Err(error) = read_log(ranker, &path, &readings, limits.order_recall_max)
