@@ -61,6 +61,8 @@ pub enum Command {
     Simulate(SimulateArgs),
     /// Make index, graph, page list and CDXJ anew from the archive, without a request
     Rebuild(RebuildArgs),
+    /// Keep the best pages of a crawl, and drop the others from archive, page list and index
+    Compact(CompactArgs),
     /// Search the pages of a crawl, running or not
     Search(SearchArgs),
     /// What larm makes of a URL, a robots.txt or a page
@@ -235,6 +237,19 @@ pub struct CatForm {
     #[arg(long)]
     pub markdown: bool,
     /// Everything known about it, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `larm compact`.
+#[derive(Debug, Args)]
+pub struct CompactArgs {
+    /// The crawl directory
+    pub dir: PathBuf,
+    /// How many pages to keep [default: as the crawl was told]
+    #[arg(long, value_name = "N")]
+    pub keep_best: Option<u64>,
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -20,6 +20,12 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
+/// `2.4 %`, of a share from 0 to 1.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent.fract() < 0.05 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
+}
+
 /// `12.3 MB`.
 pub fn bytes(number: u64) -> String {
     let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB")];

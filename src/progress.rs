@@ -100,6 +100,9 @@ fn counts(status: &Status, rate: f64, elapsed_ms: u64) -> String {
     if failed > 0 {
         parts.push(format!("{} failed", human::count(failed)));
     }
+    if let Some(gain) = status.gain.filter(|gain| gain.pages > 0) {
+        parts.push(format!("{} good", human::percent(gain.share())));
+    }
     parts.push(human::clock(elapsed_ms));
     parts.join(" · ")
 }

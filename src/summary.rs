@@ -68,6 +68,7 @@ impl Report<'_> {
         let counted = self.handle.status(0).frontier.totals.answered;
         let sitemaps = (summary.fetched + summary.redirects).saturating_sub(counted);
         self.row(out, "pages", &pages(summary, sitemaps))?;
+        self.row(out, "yield", &summary.gain.map(worth::gain).unwrap_or_default())?;
         self.row(out, "mirrors", &mirrors(summary))?;
         self.row(out, "statuses", &listed(&summary.statuses))?;
         self.row(out, "skipped", &self.skipped())?;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use larm_core::gain::Tally;
 use larm_core::worth::{Finding, Verdict};
 use larm_crawl::frontier::{Budget, HostStatus, Standing};
 
@@ -42,6 +43,17 @@ pub fn why_waiting(finding: &Finding, dir: &Path) -> Vec<String> {
         Verdict::Slow => vec![format!("comes after all others of its host: {like}")],
         Verdict::Good => Vec::new(),
     }
+}
+
+/// `12 of the last 500 pages were good (2.4 %)`.
+pub fn gain(tally: Tally) -> String {
+    let last = match tally.pages < tally.of {
+        true => format!("first {}", human::counted(tally.pages, "page", "pages")),
+        false => format!("last {}", human::counted(tally.pages, "page", "pages")),
+    };
+    let were = if tally.good == 1 { "was" } else { "were" };
+    let good = human::count(tally.good);
+    format!("{good} of the {last} {were} good ({})", human::percent(tally.share()))
 }
 
 /// What a host has had and may have.

@@ -5,10 +5,11 @@ use std::pin::pin;
 
 use anyhow::Result;
 use larm_crawl::control::Control;
+use larm_crawl::store::summary::State;
 use larm_crawl::{Crawl, Error, Handle, Plan, Running, Summary};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::lines;
+use super::{compact, lines};
 use crate::cli::RunArgs;
 use crate::config::Config;
 use crate::console::Console;
@@ -52,6 +53,13 @@ pub async fn drive(job: Job) -> Result<Exit> {
         paint: console.paint,
     };
     console.say(report.text().trim_end());
+    // Nobody asks the crawl any more: its state is to be replaced.
+    drop(handle);
+    let has_ended = matches!(summary.state, State::Finished | State::Limit);
+    if let Some(pages_max) = config.settings.keep_best.filter(|_| has_ended) {
+        let done = compact::keep_best(plan, &config, pages_max).await?;
+        console.say(compact::in_words(&done, &dir));
+    }
     Ok(exit_of(&summary))
 }
 

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod cat;
+mod compact;
 mod config_doc;
 mod crawl;
 mod demo;
@@ -45,6 +46,7 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Graph(args) => graph::graph(&args),
         Command::Simulate(args) => simulate::simulate(&args),
         Command::Rebuild(args) => rebuild::rebuild(&args),
+        Command::Compact(args) => compact::compact(&args),
         Command::Search(args) => search::search(&args),
         Command::Inspect(what) => inspect::inspect(what),
         Command::Key(what) => key::key(&what),

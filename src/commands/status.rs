@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
+use larm_core::gain::Tally;
 use larm_core::workbench::Pace;
 use larm_core::{Limits, Millis};
 use larm_crawl::clock::Clock;
@@ -22,7 +23,7 @@ use crate::cli::StatusArgs;
 use crate::exit::{Exit, shown};
 use crate::human;
 use crate::progress::{offline, waiting_for};
-use crate::summary;
+use crate::{summary, worth};
 
 /// Hosts that are asked for.
 const HOSTS_MAX: usize = 20;
@@ -78,6 +79,8 @@ struct Own {
     refused: u64,
     pages_per_second: f64,
     bytes_per_second: f64,
+    #[serde(default)]
+    gain: Option<Tally>,
 }
 
 /// Reads the answer of a running crawl in two parts: serde cannot read maps with numbers as keys, such
@@ -95,6 +98,7 @@ fn read_status(answer: &Value) -> Result<Status> {
         refused: own.refused,
         pages_per_second: own.pages_per_second,
         bytes_per_second: own.bytes_per_second,
+        gain: own.gain,
         frontier: FrontierStatus::deserialize(answer)?,
     })
 }
@@ -163,6 +167,9 @@ fn write_live(out: &mut String, status: &Status) -> std::fmt::Result {
         human::bytes(totals.bytes),
         human::count(totals.failed.values().sum())
     )?;
+    if let Some(gain) = status.gain {
+        writeln!(out, "  {}", worth::gain(gain))?;
+    }
     for line in frontier.hosts.iter().filter_map(waiting_for).take(HOSTS_SHOWN) {
         writeln!(out, "  {line}")?;
     }
@@ -201,6 +208,14 @@ fn write_kept(out: &mut String, dir: &Path, kept: &Summary) -> std::fmt::Result 
             "  {held} like pages that brought nothing new (larm status {} --hosts)",
             shown(dir)
         )?;
+    }
+    if let (Some(pages), Some(dropped)) = (kept.kept, kept.dropped) {
+        let pages = human::counted(pages, "page is", "pages are");
+        let dropped = human::counted(dropped, "answer was", "answers were");
+        writeln!(out, "  {pages} kept as the best, {dropped} dropped")?;
+    }
+    if let Some(gain) = kept.gain {
+        writeln!(out, "  {}", worth::gain(gain))?;
     }
     writeln!(
         out,
@@ -249,6 +264,7 @@ mod tests {
             refused: 0,
             pages_per_second: 0.5,
             bytes_per_second: 2.0,
+            gain: None,
             frontier,
         };
         let back = read_status(&serde_json::to_value(&status).unwrap()).unwrap();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use larm_core::Limits;
+use larm_core::gain::{self, Floor};
 use larm_core::order::focus::Topic;
 use larm_core::order::{Name, Order};
 use larm_core::scope::ScopeMode;
@@ -35,6 +36,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
     let settings = &config.settings;
     let limits = limits(settings)?;
     check_threads(settings)?;
+    check_keep_best(settings, &limits)?;
     let user_agent = user_agent(settings)?;
     let topic = examples::topic(settings, &dir, &limits)?;
     Ok(Plan {
@@ -51,6 +53,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         dir,
         time_ms_max: settings.max_time.map(|time| time.0),
         bytes_max: settings.max_size.map(|size| size.0),
+        floor: floor(settings, &limits)?,
         concurrency: concurrency(settings, &limits)?,
         resolve: parsed(&settings.resolve, "--resolve")?,
         allow_private: parsed(&settings.allow_private, "--allow-private")?,
@@ -232,6 +235,27 @@ fn budgets(config: &Config) -> Result<Budgets> {
     Ok(Budgets { pages_max, host_pages_max, host_base, site_base, cut_at })
 }
 
+/// When good pages have become too rare.
+fn floor(settings: &Settings, limits: &Limits) -> Result<Option<Floor>> {
+    let Settings { stop_below, stop_window, good_above, .. } = settings;
+    let Some(share) = stop_below.map(|share| share.0) else {
+        return match stop_window.is_some() || good_above.is_some() {
+            true => Err(usage("--stop-window and --good-above go with --stop-below")),
+            false => Ok(None),
+        };
+    };
+    let (pages, good) = (stop_window.unwrap_or(gain::PAGES), good_above.unwrap_or(gain::GOOD));
+    let pages_max = limits.stop_window_pages_max;
+    if !(1..=pages_max).contains(&pages) {
+        let why = format!("--stop-window {pages} is not between 1 and {pages_max} pages");
+        return Err(usage(format!("{why} (--limit stop_window_pages_max=N for more)")));
+    }
+    if !(good > 0.0 && good <= 1.0) {
+        return Err(usage(format!("--good-above {good} is not between 0 and 1, such as 0.5")));
+    }
+    Ok(Some(Floor { share, pages, good }))
+}
+
 /// Budgets that grow with what pages are worth. Whoever names the sites to be crawled wants all of them;
 /// who goes anywhere meets those that have nothing to say.
 fn worth(settings: &Settings) -> (Option<u64>, Option<u64>, Option<u32>) {
@@ -264,6 +288,8 @@ fn concurrency(settings: &Settings, limits: &Limits) -> Result<Option<u64>> {
 /// to look for.
 fn order(settings: &Settings, topic: &Topic) -> Order {
     let by_topic = match (&settings.query, topic.is_empty()) {
+        // Breadth first, the pages that come first would be the best, and all others in vain.
+        (_, true) if settings.keep_best.is_some() => Name::Pagerank,
         (_, true) => Name::Breadth,
         (Some(_), false) => Name::Query,
         (None, false) => Name::Like,
@@ -271,6 +297,27 @@ fn order(settings: &Settings, topic: &Topic) -> Order {
     let order = settings.order.clone().unwrap_or_else(|| Order::by(by_topic));
     let must_wait = topic.is_empty() && !settings.like.is_empty();
     if must_wait { Order::by(Name::Breadth) } else { order }
+}
+
+/// What is best can be told from links and archive alone, and a page that is kept must be whole without others.
+fn check_keep_best(settings: &Settings, limits: &Limits) -> Result<()> {
+    let Some(pages) = settings.keep_best else { return Ok(()) };
+    let most = limits.order_pages_max;
+    if !(1..=most).contains(&pages) {
+        return Err(usage(format!(
+            "--keep-best {pages} is not between 1 and {most} pages, whose worth is known (--limit \
+             order_pages_max=N for more)"
+        )));
+    }
+    let missing = [
+        (settings.warc == Some(Warc::None), "the archive: leave out --warc none"),
+        (settings.no_links == Some(true), "the log of links: leave out --no-links"),
+        (settings.assets == Some(true), "pages alone, not what they embed: leave out --assets"),
+    ];
+    match missing.iter().find(|(is_so, _)| *is_so) {
+        Some((_, what)) => Err(usage(format!("--keep-best needs {what}"))),
+        None => Ok(()),
+    }
 }
 
 fn check_threads(settings: &Settings) -> Result<()> {

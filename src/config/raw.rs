@@ -13,7 +13,7 @@ use larm_core::scope::{FilterSpec, ScopeMode};
 use larm_core::signals::Use;
 use serde::{Deserialize, Serialize};
 
-use super::value::{Allowance, Concurrency, Rate, Size, Time};
+use super::value::{Allowance, Concurrency, Rate, Share, Size, Time};
 
 /// Settings of a crawl, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -103,7 +103,7 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sort_query: Option<bool>,
 
-    /// Which waiting page comes next: breadth, pagerank, backlinks, opic, location, hubs, random and others, or
+    /// Which waiting page comes next: breadth, pagerank, backlinks, opic, location, hubs, fresh and others, or
     /// several with weights, such as pagerank=2,location=1 [default: breadth]
     #[arg(long, value_name = "ORDER", help_heading = "What to crawl")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,6 +144,22 @@ pub struct Settings {
     #[arg(long, value_name = "SIZE", help_heading = "How much")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_size: Option<Size>,
+
+    /// Stop when fewer of the last pages were good than this, such as 5%: about what --query or --like look
+    /// for, or else with new text
+    #[arg(long, value_name = "SHARE", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_below: Option<Share>,
+
+    /// For --stop-below: of so many pages, the last ones [default: 500]
+    #[arg(long, value_name = "N", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_window: Option<u64>,
+
+    /// For --stop-below: how relevant a good page is at least, from 0 to 1 [default: 0.5]
+    #[arg(long, value_name = "R", help_heading = "How much")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub good_above: Option<f32>,
 
     /// Cut larger pages at this size [default: 20MB]
     #[arg(long, value_name = "SIZE", help_heading = "How much")]
@@ -335,6 +351,12 @@ pub struct Settings {
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warc: Option<Warc>,
+
+    /// At the end, keep this many pages, those that the order of the crawl thinks most of (without one, by
+    /// PageRank), and drop all others from archive, page list and index
+    #[arg(long, value_name = "N", help_heading = "What to keep")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_best: Option<u64>,
 
     /// Put the text of each page into the list of pages
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",

@@ -24,6 +24,10 @@ pub struct Rate(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Concurrency(pub Option<u64>);
 
+/// A part of something, from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share(pub f64);
+
 /// Pages; `None` is `off`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance(pub Option<u64>);
@@ -158,6 +162,27 @@ impl fmt::Display for Allowance {
     }
 }
 
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not a share; write it like 5% or 0.05");
+        let (number, whole) = match text.trim().strip_suffix('%') {
+            Some(number) => (number, 100.0),
+            None => (text, 1.0),
+        };
+        let share = number.trim().parse::<f64>().map_err(|_| wrong())? / whole;
+        if (0.0..=1.0).contains(&share) { Ok(Self(share)) } else { Err(wrong()) }
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A millionth is as exact as anybody means it.
+        write!(f, "{}%", (self.0 * 1e8).round() / 1e6)
+    }
+}
+
 /// Reads any of these values from TOML: as text, or as a bare number.
 struct TextOrNumber<T>(std::marker::PhantomData<T>);
 
@@ -201,7 +226,7 @@ macro_rules! in_toml {
     )+};
 }
 
-in_toml!(Time, Size, Rate, Concurrency, Allowance);
+in_toml!(Time, Size, Rate, Concurrency, Allowance, Share);
 
 #[cfg(test)]
 mod tests {

@@ -117,6 +117,14 @@ impl Kept {
         assert_none("pages that the crawl log lacks", pages.filter(|url| !known.contains(url)));
     }
 
+    /// Fails unless the archive is whole, and the index tells of all that it holds.
+    #[track_caller]
+    pub fn assert_archive_sound(&self) {
+        assert_none("URLs with two answers in the archive", twice(&self.answered()));
+        self.assert_index_is_archive();
+        self.assert_records_are_whole();
+    }
+
     fn assert_log_is_archive(&self) {
         let told = self.log.iter().filter(|line| line["warc"].is_string());
         let told: BTreeSet<String> = told.map(|line| text(line, "url")).collect();

@@ -13,14 +13,17 @@
 mod access;
 mod archive;
 mod ascent;
+mod best;
 mod chaos;
 mod content;
 mod coverage;
 mod duplicates;
 mod durability;
+mod ending;
 mod explain;
 mod files;
 mod focus;
+mod fresh;
 mod graph;
 mod hand;
 mod hostile;

@@ -55,7 +55,8 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-fn everything(dir: &Path) -> Found {
+/// All pages that are found by anything.
+pub fn everything(dir: &Path) -> Found {
     let limits = Limits { search_ranked_max: 1_000_000, ..Limits::default() };
     let index = SearchIndex::open(dir, &limits).expect("an index");
     assert_eq!(index.why_incomplete(), None);
@@ -89,6 +90,13 @@ fn a_page_that_does_not_want_to_be_found_is_archived_and_not_found() {
     assert_eq!(kept.index.iter().filter(|line| line["status"] == "200").count(), 5);
     let marked = kept.log.iter().filter_map(|line| line["facts"]["noindex"].as_str());
     assert_eq!(marked.collect::<BTreeSet<_>>(), BTreeSet::from(["X-Robots-Tag", "meta robots"]));
+}
+
+#[test]
+fn a_finished_crawl_that_is_started_again_and_again_lacks_nothing() {
+    let hand = farm();
+    (0..4).for_each(|_| crawled(&hand));
+    assert_eq!(everything(&hand.dir()).total, 4);
 }
 
 #[test]

@@ -16,12 +16,14 @@
 //! written · *sink* where it is written · *verdict* and *reason* a filter's answer · *outcome* what
 //! became of a url · *shape* what a url has in common with others of its host · *harvest* what a fetch
 //! brought that is new · *purse* how many pages a host or a site may have · *score* what gives pages their worth · *worth* of a page
-//! in an order: what it is to be fetched earlier than others · *partition* share of the
+//! in an order: what it is to be fetched earlier than others · *reading* what a fetched page came to, from 0 to 1 ·
+//! *gain* of a crawl: how many of its last pages were good · *partition* share of the
 //! sites · *checkpoint* state that can be resumed.
 
 pub mod alias;
 pub mod answer;
 pub mod digest;
+pub mod gain;
 pub mod level;
 pub mod limits;
 pub mod media;

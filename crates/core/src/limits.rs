@@ -367,6 +367,8 @@ limits! {
     order_recall_max = 20_000_000, ceiling 4_000_000_000, "the rest comes breadth first", "order.recall_cut";
     #[doc = "Fetched pages of which whoever works out what pages are worth has not heard yet."]
     order_news_max = 1_024, ceiling 65_536, "the crawl waits for it", "order.news_full";
+    #[doc = "Last pages of a crawl among which good ones are counted (`--stop-window`)."]
+    stop_window_pages_max = 1_000_000, ceiling 1_000_000_000, "a longer window is refused", "gain.refused";
     #[doc = "Memory for virtual crawls."]
     simulate_bytes_max = 4 * GIB, ceiling 1_024 * GIB, "fewer crawls run at a time; a graph too large for one is refused", "simulate.refused";
     #[doc = "Virtual crawls, and processes, of one simulation."]

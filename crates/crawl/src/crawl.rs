@@ -2,22 +2,24 @@
 
 mod begin;
 mod ordering;
+mod run;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use larm_core::Limits;
 use larm_core::scope::Filter;
-use larm_core::url::{CrawlUrl, UrlRules};
+use larm_core::url::UrlRules;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
 use self::begin::{offer_seeds, refuse_orphaned_archive};
 use self::ordering::Ordering;
+use self::run::Run;
 use crate::change::Change;
 use crate::clock::Clock;
 use crate::directory::Directory;
-use crate::engine::{Ending, Ends, Engine};
+use crate::engine::{Ends, Engine};
 use crate::error::{Error, Result};
 use crate::fetch::{
     BoxFuture, DnsResolver, Fetch, FileFetch, FilePlan, Guard, HttpFetch, LaneResolver,
@@ -33,17 +35,16 @@ use crate::jar::Jar;
 use crate::line::{Line, PageHandler};
 use crate::login::Logins;
 use crate::network::Network;
+use crate::order;
 use crate::pdf::PdfReaders;
 use crate::places::{Meter, Places};
 use crate::plan::{Duplicates, Plan};
+use crate::readings::Readings;
 use crate::reasons::Reasons;
 use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
 use crate::soft::SoftHosts;
-use crate::store::summary::State;
-use crate::store::{
-    Chain, CrawlLogSink, LinksSink, PagesSink, Sink, StorePlan, Summary, Visit, WarcSink,
-};
+use crate::store::{Chain, CrawlLogSink, LinksSink, PagesSink, Sink, Summary, Visit, WarcSink};
 use crate::writer::{Work, Writer};
 
 /// A crawl to be started: a plan, and what the library user adds to it.
@@ -134,7 +135,10 @@ impl Crawl {
         let limits = Arc::new(self.plan.limits.clone());
         let opened = DiskFrontier::open(&directory.state(), &limits, self.plan.pace, clock.now())?;
         let jar = Jar::open(&self.plan, directory.state(), &limits)?;
-        Ok((Assembly { crawl: self, directory, limits, clock, jar, order: None }, opened))
+        Ok((
+            Assembly { crawl: self, directory, limits, clock, jar, order: None, readings: None },
+            opened,
+        ))
     }
 }
 
@@ -173,6 +177,8 @@ struct Assembly {
     jar: Option<Jar>,
     /// What decides which page is next, if that is not the frontier itself.
     order: Option<Ordering>,
+    /// What pages come to, if somebody wants to know.
+    readings: Option<Arc<Readings>>,
 }
 
 /// What is put together before the engine.
@@ -225,6 +231,7 @@ impl Assembly {
             wake: Arc::new(Notify::new()),
             clock: self.clock,
             network: Arc::new(Network::new(&self.limits, self.clock)),
+            readings: self.readings.clone(),
             reasons: Reasons::open(&self.directory.state(), self.limits.host_reasons_max),
             paused: AtomicBool::new(false),
             disk_low: AtomicBool::new(false),
@@ -248,7 +255,9 @@ impl Assembly {
         }
         let resumed = opened.resumed;
         let settings = std::mem::take(&mut opened.settings);
-        self.order = Ordering::new(&self.crawl.plan)?;
+        self.readings = self.open_readings()?;
+        self.order =
+            Ordering::new(&self.crawl.plan, &self.directory.state(), self.readings.clone())?;
         let Core { shared, line, writer, places } = self.assemble(opened)?;
         let (commands, received) = mpsc::channel(16);
         let mut engine = self.engine(&shared, line, received, places)?;
@@ -269,20 +278,18 @@ impl Assembly {
         Ok(Running { handle, task: in_background(run.until_its_end()), resumed })
     }
 
+    /// Who looks for something, or wants to end when little is found, has to know what pages come to.
+    fn open_readings(&self) -> Result<Option<Arc<Readings>>> {
+        let Plan { topic, floor, .. } = &self.crawl.plan;
+        if floor.is_none() && topic.is_empty() {
+            return Ok(None);
+        }
+        Readings::open(&self.directory.state(), topic, *floor).map(|kept| Some(Arc::new(kept)))
+    }
+
     fn sinks(&mut self) -> Result<Vec<Box<dyn Sink>>> {
         let plan = &self.crawl.plan;
-        let title = plan.seeds.first().map(title_of).unwrap_or_default();
-        let store = Arc::new(StorePlan {
-            dir: plan.dir.clone(),
-            crawl_id: self.directory.crawl_id().to_owned(),
-            title,
-            user_agent: plan.fetch.user_agent.clone(),
-            robots: if plan.obey_robots { "obey" } else { "ignore" }.to_owned(),
-            operator: plan.operator.clone(),
-            contact: plan.contact.clone(),
-            accept: plan.selection.accept.clone(),
-            limits: plan.limits.clone(),
-        });
+        let store = Arc::new(plan.store_plan(self.directory.crawl_id()));
         let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
         if plan.keep.warc {
             sinks.push(Box::new(WarcSink::new(store.clone())?));
@@ -332,12 +339,7 @@ impl Assembly {
             aliases: known.aliases,
             duplicates: plan.duplicates,
             logins: Logins::new(&plan.logins, cookies, &plan.limits)?,
-            robots: RobotsCache::new(
-                &plan.agent,
-                plan.obey_robots,
-                plan.signals,
-                self.limits.clone(),
-            ),
+            robots: self.robots(),
             guard: Guard::new(seeds, &plan.allow_private, &plan.resolve)
                 .behind(plan.fetch.proxies.clone()),
             troubles: shared.reasons.troubles(),
@@ -347,6 +349,7 @@ impl Assembly {
             encoders: chain.encoders(),
             writer,
             tells_links: self.order.is_some(),
+            tells_hints: order::needs_hints(&plan.order),
             tells_text: self.order.is_some() && !plan.topic.is_empty(),
             wake: shared.wake.clone(),
             meter: Meter::default(),
@@ -370,6 +373,11 @@ impl Assembly {
             limits: self.limits.clone(),
             clock: self.clock,
         }))
+    }
+
+    fn robots(&self) -> RobotsCache {
+        let Plan { agent, obey_robots, signals, .. } = &self.crawl.plan;
+        RobotsCache::new(agent, *obey_robots, *signals, self.limits.clone())
     }
 
     fn network_and_files(&self) -> Result<Schemes> {
@@ -421,54 +429,6 @@ struct Known {
     recent: Arc<Recent>,
     near: Arc<Index>,
     aliases: SharedAliases,
-}
-
-/// One run, ready to go.
-struct Run {
-    plan: Plan,
-    jar: Option<Jar>,
-    engine: Engine,
-    writer: Writer,
-    ranker: Option<JoinHandle<()>>,
-    directory: Directory,
-}
-
-impl Run {
-    async fn until_its_end(self) -> Result<Summary> {
-        let shared = self.engine.shared.clone();
-        let dir = self.directory.path().to_owned();
-        let seeds = (self.plan.seeds.len() + self.plan.sitemaps.len()) as u64;
-        let keeper = Housekeeper::new(&dir, seeds, &self.plan.limits)?;
-        keeper.write_summary(&shared, State::Running, None)?;
-        let mut writer = self.writer;
-        writer.begin()?;
-        let mut writer = on_a_thread(writer, self.directory);
-        let (ended, written) = tokio::select! {
-            ended = self.engine.run() => (Some(ended), writer.await),
-            // Before the engine it ends by an error only. What is in flight cannot be kept any more.
-            written = &mut writer => (None, written),
-        };
-        // The disk's own words explain more than those of whoever waited for it.
-        written.unwrap_or_else(|_| Err(Error::Stopped("the writer panicked".into())))?;
-        let ended = ended.unwrap_or_else(|| Err(Error::Stopped("the writer stopped".into())));
-        if let Some(ranker) = self.ranker {
-            ranker.await.map_err(|_| Error::Stopped("the ranker panicked".into()))?;
-        }
-        shared.reasons.save()?;
-        let (state, limit) = match ended? {
-            Ending::Finished => (State::Finished, None),
-            Ending::Limit(name) => (State::Limit, Some(name)),
-            Ending::Stopped => (State::Stopped, None),
-        };
-        self.jar.as_ref().map_or(Ok(()), Jar::save)?;
-        keeper.write_summary(&shared, state, limit)?;
-        Summary::read(&dir.join("summary.json"))
-    }
-}
-
-/// What the first seed is called.
-fn title_of(seed: &CrawlUrl) -> String {
-    if seed.is_file() { seed.path().to_owned() } else { seed.host().to_owned() }
 }
 
 fn channel_places(limits: &Limits) -> usize {

@@ -243,7 +243,8 @@ impl Engine {
             return Some(Ending::Limit("max-size"));
         }
         if !tasks.fetches.is_empty() || !tasks.names.is_empty() || !frontier.is_done() {
-            return None;
+            let is_low = self.shared.readings.as_ref().is_some_and(|readings| readings.is_low());
+            return is_low.then_some(Ending::Limit("stop-below"));
         }
         let budgets = self.ends.budgets;
         // What is held waits for whoever allows more, not for us.

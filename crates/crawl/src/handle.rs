@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use larm_core::Millis;
+use larm_core::gain::Tally;
 use larm_core::url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -15,6 +16,7 @@ use crate::explain::{Explanation, explain};
 use crate::frontier::{FrontierStatus, HostList, HostStatus, SharedFrontier};
 use crate::network::Network;
 use crate::places::Standing;
+use crate::readings::Readings;
 use crate::reasons::Reasons;
 use crate::rules::SharedRules;
 
@@ -58,6 +60,9 @@ pub struct Status {
     pub pages_per_second: f64,
     /// Bytes per second, over the last seconds.
     pub bytes_per_second: f64,
+    /// How many of the last pages were good, where the crawl ends if they are too few.
+    #[serde(default)]
+    pub gain: Option<Tally>,
     /// The frontier.
     #[serde(flatten)]
     pub frontier: FrontierStatus,
@@ -70,6 +75,7 @@ pub(crate) struct Shared {
     pub wake: Arc<Notify>,
     pub clock: Clock,
     pub network: Arc<Network>,
+    pub readings: Option<Arc<Readings>>,
     pub reasons: Reasons,
     pub paused: AtomicBool,
     pub disk_low: AtomicBool,
@@ -148,6 +154,7 @@ impl Handle {
             refused: standing.refused,
             pages_per_second: rates.pages_per_second,
             bytes_per_second: rates.bytes_per_second,
+            gain: shared.gain(),
             frontier,
         }
     }
@@ -200,6 +207,11 @@ impl Handle {
 }
 
 impl Shared {
+    /// How many of the last pages were good, if that matters.
+    pub fn gain(&self) -> Option<Tally> {
+        self.readings.as_ref().and_then(|readings| readings.tally())
+    }
+
     pub fn places(&self) -> Standing {
         *self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }

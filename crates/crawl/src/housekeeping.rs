@@ -78,7 +78,8 @@ impl Housekeeper {
         let summary = summarise(&**frontier, self.seeds, shared.clock.now());
         drop(frontier);
         let limit = limit.map(str::to_owned);
-        let summary = crate::store::Summary { state, limit, ..summary }.with_archive(&self.dir)?;
+        let summary = crate::store::Summary { state, limit, gain: shared.gain(), ..summary }
+            .with_archive(&self.dir)?;
         summary.write(&self.dir.join("summary.json"))
     }
 

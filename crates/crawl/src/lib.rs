@@ -16,6 +16,7 @@
 
 pub mod change;
 pub mod clock;
+pub mod compact;
 pub mod control;
 mod crawl;
 pub mod directory;
@@ -29,6 +30,7 @@ pub mod frontier;
 pub mod handle;
 pub mod housekeeping;
 mod jar;
+mod ledger;
 pub mod line;
 pub mod login;
 mod network;
@@ -37,6 +39,7 @@ pub mod pdf;
 pub mod pipeline;
 mod places;
 pub mod plan;
+pub mod readings;
 pub mod reasons;
 pub mod rebuild;
 mod report;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use larm_core::Limits;
+use larm_core::gain::Floor;
 use larm_core::order::focus::Topic;
 use larm_core::order::{Name, Order, Place, Tuning};
 use larm_core::scope::{FilterSpec, ScopeMode, default_specs};
@@ -19,6 +20,7 @@ use crate::login::{LoginPlan, Logins};
 use crate::order;
 use crate::pdf::PdfProgram;
 use crate::rules::SharedRules;
+use crate::store::StorePlan;
 
 /// Pages with nothing new that cut a shape of URLs off, where nobody says otherwise.
 pub const CUT_AT: u32 = 30;
@@ -56,6 +58,8 @@ pub struct Plan {
     pub time_ms_max: Option<u64>,
     /// How many bytes of bodies, over all runs.
     pub bytes_max: Option<u64>,
+    /// How rare good pages may become among the last ones.
+    pub floor: Option<Floor>,
     /// Fetches at a time; where nothing is said, the number is found by measuring.
     pub concurrency: Option<u64>,
     /// How to ask.
@@ -208,6 +212,7 @@ impl Plan {
             places: Vec::new(),
             time_ms_max: None,
             bytes_max: None,
+            floor: None,
             concurrency: None,
             fetch: FetchPlan::default(),
             logins: Vec::new(),
@@ -237,7 +242,23 @@ impl Plan {
 
     /// How what pages are worth is computed.
     pub(crate) fn tuning(&self) -> Tuning {
-        Tuning { places: self.places.clone(), ..Tuning::new(&self.limits) }
+        let (places, now) = (self.places.clone(), Clock::start().now());
+        Tuning { places, now, ..Tuning::new(&self.limits) }
+    }
+
+    /// What the sinks of the crawl of this id need to know.
+    pub(crate) fn store_plan(&self, crawl_id: &str) -> StorePlan {
+        StorePlan {
+            dir: self.dir.clone(),
+            crawl_id: crawl_id.to_owned(),
+            title: self.seeds.first().map(title_of).unwrap_or_default(),
+            user_agent: self.fetch.user_agent.clone(),
+            robots: if self.obey_robots { "obey" } else { "ignore" }.to_owned(),
+            operator: self.operator.clone(),
+            contact: self.contact.clone(),
+            accept: self.selection.accept.clone(),
+            limits: self.limits.clone(),
+        }
     }
 
     /// How to ask, with the seeds as the ones that may be told secrets.
@@ -261,4 +282,9 @@ impl Plan {
         let (fetch, limits) = (self.fetch.clone(), self.limits.clone());
         HttpFetch::new(fetch, None, limits, Clock::start()).map(|_| ()).map_err(named)
     }
+}
+
+/// What the first seed is called.
+fn title_of(seed: &CrawlUrl) -> String {
+    if seed.is_file() { seed.path().to_owned() } else { seed.host().to_owned() }
 }

@@ -27,6 +27,7 @@ use crate::fetch::Reservation;
 use crate::frontier::{Fate, Lease, Sealed, Settlement, Written};
 use crate::handle::Shared;
 use crate::order::{News, NewsDesk, Told};
+use crate::readings;
 use crate::store::{Chain, Encoded, FlushedChain, Visit};
 
 /// Jobs that are settled at a time, with one hold of the frontier.
@@ -164,8 +165,13 @@ impl Writer {
         let written: Vec<Kept> = written.collect::<Result<_>>()?;
         let mut frontier = self.shared.frontier.hold()?;
         for Kept { lease, settlement, told } in written {
+            let (page, is_new) = (lease.url().fingerprint(), readings::news(&lease, &settlement));
             frontier.settle(lease, settlement)?;
-            news.told.extend(told);
+            if let Some(readings) = &self.shared.readings {
+                readings.settled(page, is_new);
+            }
+            let is_new = is_new == Some(true);
+            news.told.extend(told.map(|told| Told { is_new, ..told }));
         }
         news.waits = frontier.take_waits();
         drop(frontier);

@@ -104,6 +104,7 @@ impl SearchSink {
             self.journal.begin_anew()?;
         }
         let from = match indexed {
+            Some(indexed) if self.has_nothing_between(indexed, committed)? => committed,
             // Further than the log: the crawl's state is an older copy. What is there twice is
             // replaced when it comes again.
             Some(indexed) => indexed.min(committed),
@@ -114,6 +115,14 @@ impl SearchSink {
         }
         let index = index.filter(|_| indexed.is_some()).or_else(|| self.new_index());
         Ok((index, if journal_is_whole { from } else { self.journal.flush()?.position }))
+    }
+
+    /// Whether nothing was written between two positions: what the index has read is removed (INDEX-2), and the next
+    /// start begins the next file.
+    fn has_nothing_between(&self, indexed: Position, committed: Position) -> Result<bool> {
+        let oldest = journal::oldest(&self.layout.journal())?;
+        let is_removed = oldest.is_none_or(|oldest| oldest >= committed.file);
+        Ok(indexed < committed && committed.offset == 0 && is_removed)
     }
 
     /// Where an index that is made anew begins: with what the journal still has.

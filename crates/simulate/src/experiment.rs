@@ -102,6 +102,10 @@ pub(crate) fn score(order: &Order, tuning: &Tuning, web: &Web) -> Box<dyn larm_c
 /// Refuses what the graph cannot tell.
 pub(crate) fn check(order: &Order, web: &Web) -> Result<()> {
     for (name, _) in order.parts() {
+        if name.needs_hints() {
+            let why = "judges by dates of sitemaps and feeds, which a graph does not have";
+            return Err(Error::asked(format!("order `{name}` {why}")));
+        }
         if name.needs_text() {
             let why = "judges by the text of pages, which a graph does not have";
             return Err(Error::asked(format!("order `{name}` {why}")));

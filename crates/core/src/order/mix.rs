@@ -1,6 +1,7 @@
 //! Several scores together: the product of what each says, to the power of its weight.
 
 use super::{Facts, Leads, Score, log2, power};
+use crate::parse::Hint;
 
 /// Scores with their weights. A negative weight turns a score round.
 pub struct Mix {
@@ -21,6 +22,10 @@ impl Score for Mix {
 
     fn fetched(&mut self, leads: &Leads<'_>, changed: &mut Vec<u32>) {
         self.parts.iter_mut().for_each(|(_, score)| score.fetched(leads, changed));
+    }
+
+    fn hinted(&mut self, page: u32, hint: Hint) {
+        self.parts.iter_mut().for_each(|(_, score)| score.hinted(page, hint));
     }
 
     fn worth(&self, page: u32) -> f32 {

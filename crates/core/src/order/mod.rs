@@ -22,6 +22,7 @@ mod class;
 pub mod focus;
 mod foresight;
 mod forward;
+mod fresh;
 mod hubs;
 mod location;
 mod mix;
@@ -39,6 +40,7 @@ pub use batches::Batches;
 pub use class::{CLASSES, Classes, class, log2, power};
 pub use foresight::Foresight;
 pub use forward::Forward;
+pub use fresh::Fresh;
 pub use hubs::Hubs;
 pub use location::{Location, Place};
 pub use mix::Mix;
@@ -48,7 +50,8 @@ pub use pagerank::PageRank;
 pub use plain::{Breadth, DepthFirst, Random};
 pub use roster::{Met, Roster};
 
-use crate::Limits;
+pub use crate::parse::Hint;
+use crate::{Limits, Millis};
 
 /// What pages are worth, as far as is known by now.
 ///
@@ -61,6 +64,9 @@ pub trait Score: Send {
     /// A page was fetched, and leads to others, all of them known. Pages whose worth this changed are
     /// added to `changed`, perhaps more than once.
     fn fetched(&mut self, leads: &Leads<'_>, changed: &mut Vec<u32>);
+
+    /// A list says something of a page. Of no concern to most.
+    fn hinted(&mut self, _page: u32, _hint: Hint) {}
 
     /// What a page is worth: above 0, finite, about 1 for an average page.
     fn worth(&self, page: u32) -> f32;
@@ -120,6 +126,8 @@ pub struct Tuning {
     pub seed: u64,
     /// What makes a URL worth more or less.
     pub places: Vec<Place>,
+    /// When the crawl began, or goes on: the moment that ages are counted from.
+    pub now: Millis,
 }
 
 impl Tuning {
@@ -133,6 +141,7 @@ impl Tuning {
             rounds_max: limits.graph_rounds_max,
             seed: 0,
             places: Vec::new(),
+            now: Millis(0),
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
-    Backlinks, Breadth, DepthFirst, Foresight, Forward, Hubs, Location, Mix, Opic, PageRank,
+    Backlinks, Breadth, DepthFirst, Foresight, Forward, Fresh, Hubs, Location, Mix, Opic, PageRank,
     Random, Score, Tuning,
 };
 
@@ -66,14 +66,19 @@ names! {
     Query = "query";
     /// Likeness to example documents.
     Like = "like";
-    /// Hope for something new.
+    /// The newest, as sitemaps and feeds say.
     Fresh = "fresh";
 }
 
 impl Name {
     /// Whether it judges by the text of pages and links.
     pub fn needs_text(self) -> bool {
-        matches!(self, Self::Query | Self::Like | Self::Fresh)
+        matches!(self, Self::Query | Self::Like)
+    }
+
+    /// Whether it judges by what sitemaps and feeds say of pages.
+    pub fn needs_hints(self) -> bool {
+        self == Self::Fresh
     }
 
     /// Whether it judges by URLs.
@@ -94,7 +99,8 @@ impl Name {
             Self::Forward => Box::new(Forward::default()),
             Self::Location => Box::new(Location::new(tuning)),
             Self::Hubs => Box::new(Hubs::new(tuning)),
-            Self::Query | Self::Like | Self::Fresh => return None,
+            Self::Fresh => Box::new(Fresh::new(tuning.now)),
+            Self::Query | Self::Like => return None,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The order of a crawl's pages, put together: score, board, ranker and its thread.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -8,8 +9,10 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use crate::error::Result;
 use crate::frontier::Board;
 use crate::handle::Shared;
+use crate::order::hints::Hints;
 use crate::order::{self, News, NewsDesk, Ranker, recall};
 use crate::plan::Plan;
+use crate::readings::Readings;
 
 /// What there is before the ranker begins to listen.
 pub(super) struct Ordering {
@@ -20,14 +23,20 @@ pub(super) struct Ordering {
 
 impl Ordering {
     /// Nothing, for the order that the frontier has by itself.
-    pub(super) fn new(plan: &Plan) -> Result<Option<Self>> {
+    pub(super) fn new(
+        plan: &Plan,
+        state: &Path,
+        readings: Option<Arc<Readings>>,
+    ) -> Result<Option<Self>> {
         let Plan { order, topic, limits, .. } = plan;
         let Some(scoring) = order::score(order, topic, &plan.tuning(), limits)? else {
             return Ok(None);
         };
         let board = Arc::new(Board::new(limits, order.to_string(), order::needs_urls(order)));
         let (desk, inbox) = NewsDesk::new(limits.order_news_max);
-        Ok(Some(Self { desk, inbox, ranker: Ranker::new(scoring, board) }))
+        let hints = order::needs_hints(order).then(|| Hints::open(state)).transpose()?;
+        let ranker = Ranker::new(scoring, board).noting(readings).heeding(hints);
+        Ok(Some(Self { desk, inbox, ranker }))
     }
 
     /// Where its news go, for the one who has them.

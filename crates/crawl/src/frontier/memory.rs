@@ -33,7 +33,7 @@ use super::{
     Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement, Twin,
 };
 use crate::error::Result;
-use crate::store::SameAs;
+use crate::store::{SameAs, WarcRef};
 
 /// All that waits, in memory. A clone is what a crash goes back to.
 #[derive(Debug, Clone)]
@@ -340,6 +340,10 @@ impl Frontier for MemoryFrontier {
 
     fn adopt(&mut self, _: Candidate) -> Lease {
         panic!("nobody adopts here: what that does is tested by rebuilding")
+    }
+
+    fn relocate(&mut self, _: &CrawlUrl, _: Option<WarcRef>) -> Result<()> {
+        panic!("nobody moves an archive here: what that does is tested by compacting")
     }
 
     fn foresee(&mut self, _: &[Fingerprint]) -> Result<()> {

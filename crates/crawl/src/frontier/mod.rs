@@ -55,17 +55,17 @@ pub use host::host_key;
 pub use item::{Errand, Item, Place};
 pub use keyed::KeyMap;
 pub use lease::{Lease, Turn};
-pub use record::{Fate, Learnt};
+pub use record::{Fate, Learnt, is_counted};
 pub use row::{
-    CANONICAL, Likeness, NEAR_DUPLICATE, NO_SITEMAP, PageRow, RobotsRow, RobotsRules, SIGNALS,
-    SOFT_404, Totals,
+    CANONICAL, DROPPED, Likeness, NEAR_DUPLICATE, NO_SITEMAP, PageRow, RobotsRow, RobotsRules,
+    SIGNALS, SOFT_404, Totals,
 };
 pub use shared::SharedFrontier;
 pub use status::{Budget, FrontierStatus, HostList, HostStatus, Standing, Until};
 
 use self::near::PageKey;
 use crate::error::Result;
-use crate::store::{Position, SameAs};
+use crate::store::{Position, SameAs, WarcRef};
 
 /// A URL in scope, to be put into the frontier if it is not there yet.
 #[derive(Debug, Clone)]
@@ -238,6 +238,9 @@ pub trait Frontier: Send {
     /// A lease for a page that an archive holds already, out of turn: no host is asked, and none waits. If
     /// the page is settled here, it stays as it is.
     fn adopt(&mut self, candidate: Candidate) -> Lease;
+
+    /// The answer of a settled page lies there in the archive from now on; or it is no longer kept.
+    fn relocate(&mut self, url: &CrawlUrl, warc: Option<WarcRef>) -> Result<()>;
 
     /// Takes note of URLs that will be adopted, so that no link to them is taken for news.
     fn foresee(&mut self, urls: &[Fingerprint]) -> Result<()>;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::item::{Item, Place};
 use super::pack::Packs;
 use super::row::{PageRow, RobotsRow};
+use crate::store::WarcRef;
 
 /// One change of the state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,6 +61,13 @@ pub enum Record {
     Started(Millis),
     /// A page that an archive holds already, and that never waited here.
     Adopted(Box<Adopted>),
+    /// The answer of a settled page lies elsewhere in the archive from now on.
+    Relocated {
+        /// Which page.
+        url: Box<str>,
+        /// Where; nowhere, if it is no longer kept.
+        warc: Option<WarcRef>,
+    },
 }
 
 /// A page from an archive.

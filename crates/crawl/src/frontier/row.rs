@@ -15,6 +15,8 @@ use crate::store::{SameAs, WarcRef};
 
 /// Name of the fact about a page that is what its host answers to any path.
 pub const SOFT_404: &str = "soft-404";
+/// The fact of a page whose answer was kept once, and is not any more.
+pub const DROPPED: &str = "dropped";
 /// Name of the fact about a page that says nearly the same as another, and of the reason why its links
 /// are not followed.
 pub const NEAR_DUPLICATE: &str = "near-duplicate";

@@ -168,6 +168,14 @@ impl Store {
         self.hosts.iter().map(|guard| self.host_row(guard))
     }
 
+    /// All settled URLs, one at a time, in the order of their keys.
+    pub fn pages(&self) -> impl Iterator<Item = Result<PageRow>> {
+        self.pages.iter().map(|guard| {
+            let (key, value) = guard.into_inner().map_err(|error| self.failed(&error))?;
+            self.decode_row(&key, &value)
+        })
+    }
+
     /// The hosts of a shelf, one at a time, in the order of their keys.
     pub fn hosts_of(&self, shelf: ShelfId) -> impl Iterator<Item = Result<HostRow<'static>>> {
         let (first, last) = shelf.hosts().into_inner();

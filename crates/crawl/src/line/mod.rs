@@ -96,7 +96,9 @@ pub struct Line {
     pub writer: mpsc::Sender<Work>,
     /// Whether the order of pages depends on where they lead.
     pub tells_links: bool,
-    /// Whether it depends on what they say, too.
+    /// Whether it depends on what sitemaps and feeds say of pages.
+    pub tells_hints: bool,
+    /// Whether it depends on what pages say, too.
     pub tells_text: bool,
     /// Wakes the engine.
     pub wake: Arc<Notify>,

@@ -2,8 +2,8 @@
 //! orders by text what it says, and what it says of its links.
 
 use larm_core::order::focus::BESIDE_BYTES;
-use larm_core::parse::{Page, cut};
-use larm_core::url::CrawlUrl;
+use larm_core::parse::{Hint, Page, cut};
+use larm_core::url::{CrawlUrl, Fingerprint};
 
 use super::{Line, Read};
 use crate::frontier::Lease;
@@ -16,8 +16,13 @@ const WORD_BYTES: u64 = 12;
 
 impl Line {
     pub(super) fn tell(&self, lease: &Lease, read: &Read, facts: &LinkFacts) -> Option<Told> {
-        if !self.tells_links || !lease.errand().counts() {
+        if !self.tells_links {
             return None;
+        }
+        let hints = self.hints_of(read.page.as_ref(), facts);
+        if !lease.errand().counts() {
+            let list = Told::of(lease.url().fingerprint(), std::iter::empty());
+            return Some(Told { hints, is_page: false, ..list });
         }
         let text = self.tells_text.then(|| {
             Box::new(match read.page.as_ref().filter(|_| read.digest.same_as.is_none()) {
@@ -25,7 +30,15 @@ impl Line {
                 None => PageText::none(lease.url()),
             })
         });
-        Some(Told { text, ..Told::of(lease.url().fingerprint(), facts.iter()) })
+        Some(Told { text, hints, ..Told::of(lease.url().fingerprint(), facts.iter()) })
+    }
+
+    /// What a sitemap or a feed says of the pages that it lists, as far as they may be followed.
+    fn hints_of(&self, page: Option<&Page>, facts: &LinkFacts) -> Vec<(Fingerprint, Hint)> {
+        let Some(page) = page.filter(|_| self.tells_hints) else { return Vec::new() };
+        let before = facts.len().saturating_sub(page.links().count());
+        let listed = facts.iter().skip(before).enumerate().filter(|(_, fact)| !fact.is_rejected());
+        listed.filter_map(|(at, fact)| Some((Fingerprint::of(fact.to), page.hint(at)?))).collect()
     }
 
     /// The links of the page are the last of what was found on the way to it.

@@ -4,8 +4,8 @@
 //! promises become what they are worth. Each page that is read teaches how to judge those that wait, so what
 //! they promise is looked up again as the crawl goes on, rarer the more of them there are.
 //!
-//! An earlier run's pages are not read again: of them, the link log knows what their links say, and that is
-//! what counts until new pages come.
+//! An earlier run's pages are not read again: of them, the link log knows what their links say, and the
+//! readings how relevant each was. What stood beside links, and which words are common, is learnt anew.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -72,27 +72,45 @@ impl LinkText {
     }
 }
 
-/// What links promise, by number: the ranker writes it, and as a score it is read.
+/// What links promise, by number, and what pages have shown: the ranker writes it, and as a score it is read.
 #[derive(Debug, Clone, Default)]
-pub struct Promises(Arc<Mutex<Vec<f32>>>);
+pub struct Promises(Arc<Mutex<Vec<Promise>>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Promise {
+    /// From 0 to 1.
+    of: f32,
+    /// The page was read: what links to it say does not count any more.
+    is_kept: bool,
+}
+
+const UNKNOWN: Promise = Promise { of: PROMISE_UNKNOWN, is_kept: false };
 
 impl Promises {
-    fn hold(&self) -> MutexGuard<'_, Vec<f32>> {
+    fn hold(&self) -> MutexGuard<'_, Vec<Promise>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, page: u32, promise: f32) {
+    /// What a link says of a page that nobody has read.
+    fn set(&self, page: u32, of: f32) {
+        self.change(page, |known| match known.is_kept {
+            true => known,
+            false => Promise { of, is_kept: false },
+        });
+    }
+
+    fn change(&self, page: u32, to: impl FnOnce(Promise) -> Promise) {
         let (mut promises, page) = (self.hold(), page as usize);
         if page >= promises.len() {
-            promises.resize(page + 1, PROMISE_UNKNOWN);
+            promises.resize(page + 1, UNKNOWN);
         }
-        promises[page] = promise;
+        promises[page] = to(promises[page]);
     }
 }
 
 impl Score for Promises {
     fn found(&mut self, page: u32, _: &Facts<'_>) {
-        self.set(page, PROMISE_UNKNOWN);
+        self.change(page, |_| UNKNOWN);
     }
 
     fn fetched(&mut self, leads: &Leads<'_>, changed: &mut Vec<u32>) {
@@ -100,8 +118,8 @@ impl Score for Promises {
     }
 
     fn worth(&self, page: u32) -> f32 {
-        let promise = self.hold().get(page as usize).copied().unwrap_or(PROMISE_UNKNOWN);
-        promise.max(PROMISE_MIN) * WORTH_OF_PROMISE
+        let promise = self.hold().get(page as usize).copied().unwrap_or(UNKNOWN);
+        promise.of.max(PROMISE_MIN) * WORTH_OF_PROMISE
     }
 }
 
@@ -132,22 +150,32 @@ impl Reader {
         reading.relevance
     }
 
-    /// A page of an earlier run, of which nothing is left but its links and what they say.
-    pub fn list<'a>(
+    /// A page of an earlier run, of which its links are left, what they say, and perhaps how relevant it was.
+    pub fn recall<'a>(
         &mut self,
         page: &str,
+        relevance: Option<f32>,
         facts: impl Iterator<Item = LinkFact<'a>>,
         board: &Board,
     ) {
         let Some(page) = CrawlUrl::from_canonical(page) else { return };
+        self.read += 1;
         let followed = facts.filter(|fact| fact.is_arc() && !fact.is_rejected());
         let links =
             followed.filter_map(|fact| Some((CrawlUrl::from_canonical(fact.to)?, fact.text)));
         let links: Vec<(CrawlUrl, &str)> = links.collect();
         let links = links.iter().map(|(url, text)| Link { url, text, beside: ("", "") });
         let links: Vec<Link<'_>> = links.collect();
-        let promises = self.focus.list(&page, &links);
+        let promises = match relevance {
+            Some(relevance) => self.focus.recall(&page, relevance, &links),
+            None => self.focus.list(&page, &links),
+        };
         self.promise(&links, &promises, board);
+    }
+
+    /// What a page promised it has shown by now.
+    pub fn keep_promise(&self, page: u32, relevance: f32) {
+        self.promises.change(page, |_| Promise { of: relevance, is_kept: true });
     }
 
     fn promise(&self, links: &[Link<'_>], promises: &[f32], board: &Board) {

@@ -13,12 +13,14 @@
 //! What is learnt lives in memory alone. A run that goes on learns it anew from the link log ([`recall`]).
 
 pub mod focus;
+pub mod hints;
 mod ranker;
 pub mod recall;
 #[cfg(test)]
 mod tests;
 
 use larm_core::Limits;
+use larm_core::order::Hint;
 use larm_core::order::focus::Topic;
 use larm_core::order::{Name, Order, Score, Tuning};
 use larm_core::url::Fingerprint;
@@ -41,6 +43,14 @@ pub struct Told {
     pub links: Vec<Fingerprint>,
     /// To how many pages it leads in all.
     pub degree: u32,
+    /// Whether it says something that no other page does.
+    pub is_new: bool,
+    /// How relevant it was, if an earlier run has read it.
+    pub relevance: Option<f32>,
+    /// Whether it is a page, and no list of pages that was asked for as such.
+    pub is_page: bool,
+    /// What it says of pages that it lists, for orders by dates.
+    pub hints: Vec<(Fingerprint, Hint)>,
     /// What it says, for orders by text.
     pub text: Option<Box<PageText>>,
 }
@@ -55,7 +65,9 @@ impl Told {
         arcs.dedup_by_key(|(to, _)| *to);
         let degree = u32::try_from(arcs.len()).unwrap_or(u32::MAX);
         let followed = arcs.into_iter().filter(|(_, is_rejected)| !is_rejected);
-        Self { page, links: followed.map(|(to, _)| to).collect(), degree, text: None }
+        let links = followed.map(|(to, _)| to).collect();
+        let (hints, is_page) = (Vec::new(), true);
+        Self { page, links, degree, is_new: false, relevance: None, is_page, hints, text: None }
     }
 }
 
@@ -126,7 +138,8 @@ pub fn score(
     tuning: &Tuning,
     limits: &Limits,
 ) -> Result<Option<Scoring>> {
-    if *order == Order::by(Name::Breadth) {
+    // Where something is looked for, somebody has to read the pages, in whatever order they come.
+    if *order == Order::by(Name::Breadth) && topic.is_empty() {
         return Ok(None);
     }
     if needs_text(order) && topic.is_empty() {
@@ -149,6 +162,11 @@ pub fn score(
 /// Whether an order judges by URLs.
 pub fn needs_urls(order: &Order) -> bool {
     order.parts().iter().any(|(name, _)| name.needs_urls())
+}
+
+/// Whether an order judges by what sitemaps and feeds say of pages.
+pub fn needs_hints(order: &Order) -> bool {
+    order.parts().iter().any(|(name, _)| name.needs_hints())
 }
 
 fn needs_text(order: &Order) -> bool {

@@ -21,7 +21,8 @@ fn waits(n: u64) -> Waits {
 
 fn told(page: u64, links: &[u64]) -> Told {
     let links: Vec<Fingerprint> = links.iter().map(|n| Fingerprint(*n)).collect();
-    Told { page: Fingerprint(page), degree: links.len() as u32, links, text: None }
+    let degree = links.len() as u32;
+    Told { links, degree, ..Told::of(Fingerprint(page), std::iter::empty()) }
 }
 
 fn ranker(score: impl Score + 'static) -> Ranker {
@@ -95,9 +96,10 @@ fn breadth_first_needs_no_score_and_text_needs_a_topic() {
     let (nothing, tea) = (Topic::default(), Topic::query("green tea", &limits));
     let tuning = Tuning::new(&limits);
     let score = |name, topic| score(&Order::by(name), topic, &tuning, &limits);
-    assert!(score(Name::Breadth, &tea).unwrap().is_none());
+    assert!(score(Name::Breadth, &nothing).unwrap().is_none());
+    assert!(score(Name::Breadth, &tea).unwrap().is_some_and(|made| made.reader.is_some()));
     assert!(score(Name::Opic, &nothing).unwrap().is_some_and(|made| made.reader.is_none()));
     assert!(score(Name::Query, &tea).unwrap().is_some_and(|made| made.reader.is_some()));
-    assert!(score(Name::Like, &nothing).is_err() && score(Name::Fresh, &tea).is_err());
+    assert!(score(Name::Like, &nothing).is_err() && score(Name::Fresh, &nothing).is_ok());
     assert!(needs_urls(&"pagerank=2,location=1".parse().unwrap()));
 }

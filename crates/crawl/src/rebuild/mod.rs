@@ -183,25 +183,34 @@ impl Rebuild {
     }
 
     fn assemble(self, stage: &Path, positions: Positions) -> Result<Parts> {
-        let Self { mut plan, sinks, .. } = self;
-        plan.dir = stage.to_owned();
-        plan.keep = Keep { warc: false, log: false, ..plan.keep };
-        // Hosts are not asked, so there is nothing to find out about them.
-        (plan.probe, plan.cookie_jar) = (false, None);
-        let anew = ["pages", "link-log"];
-        let anew =
-            |name: &str| anew.contains(&name) || sinks.iter().any(|sink| sink.name() == name);
-        let stay: Vec<InPlace> = positions
-            .into_iter()
-            .filter(|(name, _)| !anew(name))
-            .map(|(name, position)| InPlace::new(name, position))
-            .collect();
-        let mut crawl = Crawl::new(plan);
-        for sink in stay {
-            crawl = crawl.sink(sink);
-        }
-        crawl.boxed_sinks(sinks).assemble_anew()
+        assemble(self.plan, self.sinks, stage, positions, &["pages", "link-log"])
     }
+}
+
+/// Puts together what writes onto a stage: sinks of the plan that are made `anew`, and sinks of one's own. Archive
+/// and log, and whatever else is not made anew, keep their positions.
+pub(crate) fn assemble(
+    mut plan: Plan,
+    sinks: Vec<Box<dyn Sink>>,
+    stage: &Path,
+    positions: Positions,
+    anew: &[&str],
+) -> Result<Parts> {
+    plan.dir = stage.to_owned();
+    plan.keep = Keep { warc: false, log: false, ..plan.keep };
+    // Hosts are not asked, so there is nothing to find out about them.
+    (plan.probe, plan.cookie_jar) = (false, None);
+    let anew = |name: &str| anew.contains(&name) || sinks.iter().any(|sink| sink.name() == name);
+    let stay: Vec<InPlace> = positions
+        .into_iter()
+        .filter(|(name, _)| !anew(name))
+        .map(|(name, position)| InPlace::new(name, position))
+        .collect();
+    let mut crawl = Crawl::new(plan);
+    for sink in stay {
+        crawl = crawl.sink(sink);
+    }
+    crawl.boxed_sinks(sinks).assemble_anew()
 }
 
 /// How far archive and log are, by their files: what the state would know.
@@ -220,14 +229,18 @@ fn positions_of(directory: &Directory, files: &[PathBuf]) -> Result<Positions> {
 }
 
 /// The archive that is read.
-struct Archive {
-    files: Vec<PathBuf>,
-    crawl_id: String,
-    dir: PathBuf,
+pub(crate) struct Archive {
+    /// Its files.
+    pub files: Vec<PathBuf>,
+    /// The crawl whose own they may be.
+    pub crawl_id: String,
+    /// The directory with `warc/` in it.
+    pub dir: PathBuf,
 }
 
 impl Archive {
-    async fn restore(&self, parts: Parts, stage: &Path, report: Rebuilt) -> Result<Rebuilt> {
+    /// Sends all of it through the end of the line, onto a stage.
+    pub async fn restore(&self, parts: Parts, stage: &Path, report: Rebuilt) -> Result<Rebuilt> {
         let mut work = Work { archive: self, line: parts.line, report };
         let limits = work.line.limits.clone();
         let cdx = stage.join("cdx");

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use larm_core::Millis;
+use larm_core::gain::Tally;
 use serde::{Deserialize, Serialize};
 
 use super::durable;
@@ -76,6 +77,12 @@ pub struct Summary {
     pub queued: u64,
     /// Those of them that wait since pages like them bring nothing new.
     pub held: u64,
+    /// How many of the last pages were good, where the crawl was to end if they are too few.
+    pub gain: Option<Tally>,
+    /// Pages that are kept, where the best alone are.
+    pub kept: Option<u64>,
+    /// Answers that are not kept any more for that.
+    pub dropped: Option<u64>,
     /// Archive files.
     pub warc_files: u64,
     /// Their size.

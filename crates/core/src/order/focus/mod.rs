@@ -103,12 +103,23 @@ impl Focus {
     pub fn read(&mut self, url: &CrawlUrl, title: &str, text: &str, links: &[Link<'_>]) -> Reading {
         let bag = self.counter.bag(title, text, self.words_max);
         let relevance = self.judge.judge(&bag);
+        Reading { relevance, links: self.take_in(url, relevance, links) }
+    }
+
+    /// Learns from how relevant a page is, and gives what its links promise.
+    fn take_in(&mut self, url: &CrawlUrl, relevance: f32, links: &[Link<'_>]) -> Vec<f32> {
         let followed = self.waiting.remove(&url.fingerprint());
         let inherited = followed.as_ref().map_or(0.0, |evidence| evidence.source);
         let source = relevance + (1.0 - relevance) * INHERITED_SHARE * inherited;
         let (links, lead) = self.find(url, source, links);
         self.learn(url, followed.as_ref(), relevance, lead);
-        Reading { relevance, links }
+        links
+    }
+
+    /// A page of which is left how relevant it was, and its links without what stood beside them. What it said is
+    /// not what others are compared with; what became of the link to it is learnt. Gives what its links promise.
+    pub fn recall(&mut self, url: &CrawlUrl, relevance: f32, links: &[Link<'_>]) -> Vec<f32> {
+        self.take_in(url, relevance, links)
     }
 
     /// Takes links that stand in no text: of a sitemap, of a feed. Gives what each promises.

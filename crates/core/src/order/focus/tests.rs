@@ -74,6 +74,27 @@ fn scripts_without_spaces_give_pairs() {
 }
 
 #[test]
+fn a_page_that_is_recalled_speaks_for_its_links_by_how_relevant_it_was() {
+    let mut focus = Focus::new(Topic::query("honey hive", &limits()), &limits());
+    let of = |focus: &mut Focus, kind: &str, relevance, number: u32| {
+        let page = url(&format!("http://h/{kind}/{number}"));
+        let next = url(&format!("http://h/{kind}/{}", number + 1));
+        focus.recall(&page, relevance, &[link(&next, "next")])[0]
+    };
+    let promises = (0..12)
+        .map(|number| (of(&mut focus, "bees", 0.9, number), of(&mut focus, "tax", 0.0, number)));
+    let (bees, tax) = promises.last().unwrap();
+    assert!(bees > 2.0 * tax, "{bees} {tax}");
+    // Without it, both lists would be as good as the pages of the crawl are on average.
+    let mut focus = Focus::new(Topic::query("honey hive", &limits()), &limits());
+    let list = |focus: &mut Focus, kind: &str| {
+        let next = url(&format!("http://h/{kind}/1"));
+        focus.list(&url(&format!("http://h/{kind}/0")), &[link(&next, "next")])[0]
+    };
+    assert_eq!(list(&mut focus, "bees"), list(&mut focus, "tax"));
+}
+
+#[test]
 fn a_query_tells_pages_that_answer_it() {
     let mut focus = Focus::new(Topic::query("honey hive", &limits()), &limits());
     let (bees, taxes) = read_some(&mut focus, 20);

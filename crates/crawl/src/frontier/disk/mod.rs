@@ -15,6 +15,7 @@
 mod adopt;
 mod checkpoint;
 mod open;
+mod pages;
 mod park;
 mod rank;
 mod recall;
@@ -50,7 +51,7 @@ use super::{
     Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement, Twin,
 };
 use crate::error::Result;
-use crate::store::SameAs;
+use crate::store::{SameAs, WarcRef};
 
 pub use checkpoint::{Checkpoint, Sealed, Written};
 pub use open::Opened;
@@ -168,6 +169,10 @@ impl Frontier for DiskFrontier {
 
     fn adopt(&mut self, candidate: Candidate) -> Lease {
         self.lease_archived(candidate)
+    }
+
+    fn relocate(&mut self, url: &CrawlUrl, warc: Option<WarcRef>) -> Result<()> {
+        self.put_elsewhere(url, warc)
     }
 
     fn foresee(&mut self, urls: &[Fingerprint]) -> Result<()> {

@@ -24,6 +24,12 @@ impl<K: Eq + Hash, V, S: BuildHasher + Default> Changes<HashMap<K, V, S>> {
         self.fresh.get(key).or_else(|| self.saving.get(key))
     }
 
+    /// All rows that were changed.
+    pub(super) fn values(&self) -> impl Iterator<Item = &V> {
+        let written = self.saving.iter().filter(|(key, _)| !self.fresh.contains_key(*key));
+        self.fresh.values().chain(written.map(|(_, row)| row))
+    }
+
     /// Notes a row.
     pub(super) fn insert(&mut self, key: K, row: V) {
         self.fresh.insert(key, row);

@@ -38,7 +38,7 @@ use super::near::{self, PageKey};
 use super::pack::{Packed, Packs};
 use super::piles::{Piles, Saved};
 use super::record::Record;
-use super::row::{PageRow, RobotsRow, Totals};
+use super::row::{DROPPED, PageRow, RobotsRow, Totals};
 use super::shelf::{ShelfId, Shelves};
 use super::sites::Sites;
 use super::store::{BlockKey, Row, Store};
@@ -144,6 +144,7 @@ impl State {
             }
             Record::Settled(settled) => self.settle(*settled),
             Record::Adopted(adopted) => self.adopt(*adopted),
+            Record::Relocated { url, warc } => self.relocate(&url, warc),
             Record::Shed { host, places, limit } => self.shed(&host, &places, &limit),
             Record::Moved(moved) => self.move_back(moved),
             Record::NameFailed { host, class, at } => self.name_failed(&host, class, at),
@@ -207,12 +208,25 @@ impl State {
         }
     }
 
-    /// The first page that had this body.
+    /// Whether a page was settled, or changed, since the last checkpoint.
+    pub fn has_changed(&self, url: &str) -> bool {
+        self.pages.get(&Fingerprint::of(url)).is_some()
+    }
+
+    /// Pages that were settled or changed since the last checkpoint.
+    pub fn changed_pages(&self) -> impl Iterator<Item = Result<PageRow>> {
+        self.pages.values().map(|(_, row)| self.store.decode(row))
+    }
+
+    /// The first page that had this body, and has it still.
     pub fn original(&self, digest: &BodyDigest) -> Result<Option<SameAs>> {
-        match self.digests.get(digest) {
-            Some(row) => self.store.decode(row).map(Some),
-            None => self.store.original(digest),
-        }
+        let first: Option<SameAs> = match self.digests.get(digest) {
+            Some(row) => Some(self.store.decode(row)?),
+            None => self.store.original(digest)?,
+        };
+        let url = first.as_ref().and_then(|first| CrawlUrl::from_canonical(&first.url));
+        let page = url.map(|url| self.page(&url)).transpose()?.flatten();
+        Ok(first.filter(|_| !page.is_some_and(|page| page.has_fact(DROPPED))))
     }
 
     /// The robots.txt of an origin.

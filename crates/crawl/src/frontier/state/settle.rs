@@ -1,6 +1,8 @@
 //! What the end of a lease does to the state (step 12): the item, its host's pace, the counts.
 
+use larm_core::Fact;
 use larm_core::alias::Ruling;
+use larm_core::partition::{PARTITIONS, partition};
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::workbench::{End, Health, HostKey};
 
@@ -11,9 +13,9 @@ use crate::frontier::item::{HELD, Item, Place};
 use crate::frontier::near::{Entry, PageKey};
 use crate::frontier::queue::Taken;
 use crate::frontier::record::{Adopted, AliasNews, Fate, Learnt, Settled, is_counted};
-use crate::frontier::row::PageRow;
+use crate::frontier::row::{DROPPED, PageRow};
 use crate::frontier::store::{BlockKey, encode};
-use crate::store::SameAs;
+use crate::store::{SameAs, WarcRef};
 
 impl State {
     pub(super) fn settle(&mut self, settled: Settled) -> Result<()> {
@@ -62,6 +64,25 @@ impl State {
         let partition = host.partition;
         self.keep(&adopted.row, partition);
         self.enqueue_all(&adopted.offers)
+    }
+
+    /// A page lies elsewhere in the archive, or is no longer kept.
+    pub(super) fn relocate(&mut self, url: &str, warc: Option<WarcRef>) -> Result<()> {
+        let url = CrawlUrl::from_canonical(url);
+        let row = url.as_ref().map(|url| self.page(url)).transpose()?.flatten();
+        let Some((url, mut row)) = url.zip(row) else {
+            debug_assert!(false, "STATE: what lies elsewhere was settled");
+            return Ok(());
+        };
+        if warc.is_none() {
+            row.facts
+                .push(Fact::new(DROPPED, "it is not among the best pages, and no longer kept"));
+        }
+        let encoded = encode(&PageRow { warc, ..row });
+        self.changed(encoded.len() as u64 + ROW_BYTES);
+        let partition = partition(url.site(), PARTITIONS);
+        self.pages.insert(url.fingerprint(), (partition, encoded));
+        Ok(())
     }
 
     /// The item of a lease: held by its host while the crawl runs, still in its queue in recovery.

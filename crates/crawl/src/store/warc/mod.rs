@@ -10,6 +10,7 @@ mod writer;
 
 pub use name::FileName;
 pub use reader::{Record, WarcReader};
+pub(crate) use record::warcinfo;
 pub use writer::WarcSink;
 
 #[cfg(test)]
