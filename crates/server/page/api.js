@@ -21,19 +21,26 @@ export const remove = (path, options) => ask('DELETE', path, undefined, options)
 
 /** `{a: 1, b: ''}` as `?a=1`: what is empty is left out. */
 export function query(values) {
-  const filled = Object.entries(values).filter(([, value]) => value !== '' && value !== null && value !== undefined);
+  const filled = Object.entries(values).filter(
+    ([, value]) => value !== '' && value !== null && value !== undefined,
+  );
   return filled.length ? `?${new URLSearchParams(filled)}` : '';
 }
 
 /** The path of a crawl's part: `crawlPath(id, 'hosts')`. */
-export const crawlPath = (id, ...parts) => ['/crawls', id, ...parts].map((part, n) => (n ? encodeURIComponent(part) : part)).join('/');
+export const crawlPath = (id, ...parts) =>
+  ['/crawls', id, ...parts].map((part, n) => (n ? encodeURIComponent(part) : part)).join('/');
 
 /** The same as an address for a plain link. */
 export const address = (path) => `/api/v1${path}`;
 
 async function ask(method, path, body, { signal } = {}) {
   const late = AbortSignal.timeout(PATIENCE_MS);
-  const request = { method, signal: signal ? AbortSignal.any([signal, late]) : late, headers: { Accept: 'application/json' } };
+  const request = {
+    method,
+    signal: signal ? AbortSignal.any([signal, late]) : late,
+    headers: { Accept: 'application/json' },
+  };
   if (body !== undefined) {
     request.headers['Content-Type'] = 'application/json';
     request.body = JSON.stringify(body);
@@ -44,7 +51,8 @@ async function ask(method, path, body, { signal } = {}) {
 
 function unreachable(error, signal) {
   if (signal?.aborted) throw error;
-  const detail = error.name === 'TimeoutError' ? 'The server took too long to answer.' : 'The server cannot be reached.';
+  const detail =
+    error.name === 'TimeoutError' ? 'The server took too long to answer.' : 'The server cannot be reached.';
   throw new Problem({ title: 'No answer', detail, hint: 'Is larm serve still running?' });
 }
 

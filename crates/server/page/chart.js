@@ -5,6 +5,7 @@ import { clock } from './format.js';
 
 const WIDTH = 600;
 const HEIGHT = 120;
+const HEAD = 18; // room for the number at the top
 const POINTS_MAX = 600;
 const TABLE_ROWS = 20;
 const SUMMARY_EVERY_MS = 15_000;
@@ -16,13 +17,31 @@ const SUMMARY_EVERY_MS = 15_000;
 export function lineChart(title, form) {
   const area = s('path', { class: 'area' });
   const line = s('path', { class: 'line', 'vector-effect': 'non-scaling-stroke' });
-  const picture = s('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img' }, gridLines(), area, line);
+  const picture = s(
+    'svg',
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img' },
+    gridLines(),
+    area,
+    line,
+  );
   const [latest, top, from, till] = ['strong', 'span', 'span', 'span'].map((tag) => h(tag, {}));
   const cursor = h('span', { class: 'cursor', hidden: true });
   const plot = h('div', { class: 'plot' }, picture, cursor, h('span', { class: 'top' }, top));
   const cells = h('div', {});
-  const details = h('details', { ontoggle: () => details.open && fill(cells, tableOf(title, points, form)) }, h('summary', {}, 'As a table'), cells);
-  const node = h('figure', { class: 'chart' }, h('figcaption', {}, title, latest), plot, h('div', { class: 'axis' }, from, till), details);
+  const details = h(
+    'details',
+    { ontoggle: () => details.open && fill(cells, tableOf(title, points, form)) },
+    h('summary', {}, 'As a table'),
+    cells,
+  );
+  const node = h(
+    'figure',
+    { class: 'chart' },
+    h('figcaption', {}, title, latest),
+    plot,
+    h('div', { class: 'axis' }, from, till),
+    details,
+  );
   let points = [];
   let summedAt = 0;
 
@@ -31,7 +50,7 @@ export function lineChart(title, form) {
     const peak = niceCeiling(Math.max(...points.map(({ value }) => value)));
     const [start, end] = [points[0].at, points.at(-1).at];
     const x = (at) => (end > start ? ((at - start) / (end - start)) * WIDTH : WIDTH);
-    const y = (value) => HEIGHT - (value / peak) * (HEIGHT - 6);
+    const y = (value) => HEIGHT - (value / peak) * (HEIGHT - HEAD);
     const path = points.map(({ at, value }) => `${x(at).toFixed(1)} ${y(value).toFixed(1)}`).join('L');
     line.setAttribute('d', `M${path}`);
     area.setAttribute('d', `M${x(start)} ${HEIGHT}L${path}L${x(end).toFixed(1)} ${HEIGHT}Z`);
@@ -58,11 +77,17 @@ export function lineChart(title, form) {
     say(cursor, `${form(near.value)} at ${clock(near.at)}`);
   }
   plot.addEventListener('pointermove', point);
-  plot.addEventListener('pointerleave', () => { cursor.hidden = true; });
+  plot.addEventListener('pointerleave', () => {
+    cursor.hidden = true;
+  });
 
   return {
     node,
-    set: (given) => { points = given.slice(-POINTS_MAX); summedAt = 0; draw(); },
+    set: (given) => {
+      points = given.slice(-POINTS_MAX);
+      summedAt = 0;
+      draw();
+    },
     push: (one) => {
       if (points.length && one.at <= points.at(-1).at) return;
       points.push(one);
@@ -72,7 +97,12 @@ export function lineChart(title, form) {
   };
 }
 
-const gridLines = () => [0.25, 0.5, 0.75].map((share) => s('line', { class: 'grid', x1: 0, x2: WIDTH, y1: HEIGHT * share, y2: HEIGHT * share, 'vector-effect': 'non-scaling-stroke' }));
+const gridLines = () =>
+  [0, 1, 2, 3]
+    .map((n) => HEAD + (n * (HEIGHT - HEAD)) / 4)
+    .map((y) =>
+      s('line', { class: 'grid', x1: 0, x2: WIDTH, y1: y, y2: y, 'vector-effect': 'non-scaling-stroke' }),
+    );
 
 /** 1, 2 or 5 times a power of ten, not below `value`. */
 function niceCeiling(value) {
@@ -90,8 +120,16 @@ function summary(title, points, form) {
 function tableOf(title, points, form) {
   const step = Math.max(1, Math.ceil(points.length / TABLE_ROWS));
   const some = points.filter((_, n) => (points.length - 1 - n) % step === 0).reverse();
-  const rows = some.map(({ at, value }) => h('tr', {}, h('td', {}, clock(at)), h('td', { class: 'n' }, form(value))));
-  return h('table', {}, h('caption', { class: 'sr-only' }, title), h('thead', {}, h('tr', {}, h('th', {}, 'Time'), h('th', { class: 'n' }, title))), h('tbody', {}, rows));
+  const rows = some.map(({ at, value }) =>
+    h('tr', {}, h('td', {}, clock(at)), h('td', { class: 'n' }, form(value))),
+  );
+  return h(
+    'table',
+    {},
+    h('caption', { class: 'sr-only' }, title),
+    h('thead', {}, h('tr', {}, h('th', {}, 'Time'), h('th', { class: 'n' }, title))),
+    h('tbody', {}, rows),
+  );
 }
 
 /** Shares of a whole as one bar, with the numbers beside it. Parts are `{name, value, tone}`. */
@@ -103,7 +141,20 @@ export function shareBar(title, parts, form) {
     piece.style.setProperty('flex-grow', value / total);
     return piece;
   });
-  const legend = some.map(({ name, value, tone, href }) => h('li', {}, h('span', { class: `dot ${tone}`, 'aria-hidden': 'true' }),
-    href ? h('a', { href }, name) : name, ' ', h('strong', {}, form(value))));
-  return h('div', { class: 'shares' }, h('div', { class: 'bar', 'aria-hidden': 'true' }, pieces), h('ul', { class: 'legend', 'aria-label': title }, legend));
+  const legend = some.map(({ name, value, tone, href }) =>
+    h(
+      'li',
+      {},
+      h('span', { class: `dot ${tone}`, 'aria-hidden': 'true' }),
+      href ? h('a', { href }, name) : name,
+      ' ',
+      h('strong', {}, form(value)),
+    ),
+  );
+  return h(
+    'div',
+    { class: 'shares' },
+    h('div', { class: 'bar', 'aria-hidden': 'true' }, pieces),
+    h('ul', { class: 'legend', 'aria-label': title }, legend),
+  );
 }

@@ -71,12 +71,24 @@ export function openCrawl(id, main, side) {
       if (signal.aborted) return;
       document.title = `${known[1]} · ${crawl.name} · larm`;
       const on = (name, act) => events.addEventListener(name, (event) => act(event.detail), { signal });
-      const stage = { id, view: known[0], signal, on, update, crawl: () => crawl, params: new URLSearchParams(location.search) };
+      const stage = {
+        id,
+        view: known[0],
+        signal,
+        on,
+        update,
+        crawl: () => crawl,
+        params: new URLSearchParams(location.search),
+      };
       const node = h('div', { class: `view ${known[0]}` });
       module.default(node, stage);
       fill(place, node);
     } catch (error) {
-      if (!isGone(error)) fill(place, problemBox(error, () => location.reload()));
+      if (!isGone(error))
+        fill(
+          place,
+          problemBox(error, () => location.reload()),
+        );
     }
   }
 
@@ -88,7 +100,12 @@ function headOf(id) {
   const state = h('span', { class: 'state' });
   const words = h('p', { class: 'standing' });
   const buttons = h('div', { class: 'row actions' });
-  const node = h('div', { class: 'crawl-head' }, h('div', { class: 'crawl-title' }, name, state, buttons), words);
+  const node = h(
+    'div',
+    { class: 'crawl-head' },
+    h('div', { class: 'crawl-title' }, name, state, buttons),
+    words,
+  );
   let last = '';
   let saidAt = 0;
 
@@ -113,10 +130,20 @@ function headOf(id) {
 function navOf(id) {
   const links = VIEWS.map(([view, name, counter]) => {
     const number = h('span', { class: 'number' });
-    const link = h('a', { href: viewPath(id, view), 'data-view': view }, icon(view), h('span', {}, name), number);
+    const link = h(
+      'a',
+      { href: viewPath(id, view), 'data-view': view },
+      icon(view),
+      h('span', {}, name),
+      number,
+    );
     return { link, number, counter, view };
   });
-  const node = h('nav', { class: 'side', 'aria-label': 'Views of this crawl' }, links.map(({ link }) => link));
+  const node = h(
+    'nav',
+    { class: 'side', 'aria-label': 'Views of this crawl' },
+    links.map(({ link }) => link),
+  );
   function update(crawl) {
     for (const { number, counter } of links) {
       const value = counter?.(crawl.counts);

@@ -71,7 +71,11 @@ export function outLink(url) {
   if (!href) return null;
   const label = `Open ${url} on the live web`;
   const safe = { target: '_blank', rel: 'noopener noreferrer' };
-  return h('a', { class: 'out', href, title: 'Open on the live web', 'aria-label': label, ...safe }, icon('out'));
+  return h(
+    'a',
+    { class: 'out', href, title: 'Open on the live web', 'aria-label': label, ...safe },
+    icon('out'),
+  );
 }
 
 /** Words of the crawled web: their direction is their own. */

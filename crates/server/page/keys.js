@@ -34,7 +34,10 @@ export const SETTINGS = {
   proxy: ['text', 'Ask by way of a proxy'],
   'no-proxy': ['text', 'Names and networks that are asked without the proxy'],
   http2: ['yes', 'Speak HTTP/2 with servers that know it'],
-  'respect-signals': ['list', 'Keep nothing whose owner reserves these uses: search, ai-input, ai-train, tdm'],
+  'respect-signals': [
+    'list',
+    'Keep nothing whose owner reserves these uses: search, ai-input, ai-train, tdm',
+  ],
   tdmrep: ['yes', 'Ask each site for its tdmrep.json, too'],
   'no-probe': ['yes', 'Do not ask for a path that cannot be there'],
   'ignore-robots': ['yes', 'Fetch what robots.txt forbids; for your own sites'],
@@ -51,19 +54,25 @@ export const SETTINGS = {
 
 /** Settings that a running crawl takes at once, with what they take. */
 export const LIVE = {
-  delay: ['Pause between two requests to a host', '500ms, 2s, 1m'],
-  rate: ['Requests per second, over all hosts', 'a number, or none'],
-  concurrency: ['Fetches at a time', 'a number, or auto'],
-  'max-pages': ['Pages at most', 'a number'],
-  'host-budget': ['Pages of a host until it shows something new', 'a number, or off'],
-  'site-budget': ['The same for a site', 'a number, or off'],
-  'pattern-budget': ['Pages with nothing new until their like wait', 'a number, or off'],
+  delay: ['Pause per host', 'between two requests: 500ms, 2s, 1m'],
+  rate: ['Requests a second', 'over all hosts: a number, or none'],
+  concurrency: ['Fetches at a time', 'over all hosts: a number, or auto'],
+  'max-pages': ['Pages at most', 'over all runs: a number'],
+  'host-budget': ['Budget of a host', 'pages until it shows something new, or off'],
+  'site-budget': ['Budget of a site', 'the same for all its hosts, or off'],
+  'pattern-budget': ['Budget of a pattern', 'pages with nothing new until their like wait, or off'],
 };
 
 /** What was typed as the value that larm.toml would have. What fits no kind stays text: the server says why not. */
 export function readSetting(key, text) {
   const kind = SETTINGS[key]?.[0] ?? 'text';
-  if (kind === 'list') return isPattern(key) ? [text] : text.split(',').map((part) => part.trim()).filter(Boolean);
+  if (kind === 'list')
+    return isPattern(key)
+      ? [text]
+      : text
+          .split(',')
+          .map((part) => part.trim())
+          .filter(Boolean);
   if (kind === 'yes' && /^(true|yes|on|false|no|off)$/i.test(text)) return /^(true|yes|on)$/i.test(text);
   if (kind === 'number' && /^[\d_, ]+$/.test(text)) return Number(text.replace(/[_, ]/g, ''));
   if (key === 'concurrency' && /^\d+$/.test(text)) return Number(text);

@@ -22,9 +22,22 @@ let shown = null; // the view on the stage: {key, close, show?}
 
 function header() {
   const connection = h('span', { id: 'connection', class: 'connection', role: 'status' });
-  const home = h('a', { class: 'home', href: '/' }, h('img', { src: '/page/logo.svg', alt: '', width: 28, height: 28 }), 'larm');
-  const links = [['/', 'Crawls'], ['/new', 'New crawl'], ['/compare', 'Compare']];
-  const nav = h('nav', { 'aria-label': 'larm' }, links.map(([href, text]) => h('a', { href }, text)));
+  const home = h(
+    'a',
+    { class: 'home', href: '/' },
+    h('img', { src: '/page/logo.svg', alt: '', width: 28, height: 28 }),
+    'larm',
+  );
+  const links = [
+    ['/', 'Crawls'],
+    ['/new', 'New crawl'],
+    ['/compare', 'Compare'],
+  ];
+  const nav = h(
+    'nav',
+    { 'aria-label': 'larm' },
+    links.map(([href, text]) => h('a', { href }, text)),
+  );
   fill(document.getElementById('top'), home, isPublic ? null : nav, connection, themeButton());
 }
 
@@ -73,7 +86,10 @@ async function showPlace(key, place) {
     view.default(node, { signal: ended.signal, params: new URLSearchParams(location.search), isPublic });
     fill(main, node);
   } catch (error) {
-    fill(main, problemBox(error, () => location.reload()));
+    fill(
+      main,
+      problemBox(error, () => location.reload()),
+    );
   }
 }
 
@@ -87,8 +103,11 @@ function leave() {
 
 function notFound() {
   document.title = 'Not here · larm';
-  fill(main, h('h1', { class: 'sr-only', tabindex: '-1', 'data-focus': true }, 'Not here'),
-    emptyBox('search', 'There is nothing at this address.', h('a', { href: '/' }, 'All crawls')));
+  fill(
+    main,
+    h('h1', { class: 'sr-only', tabindex: '-1', 'data-focus': true }, 'Not here'),
+    emptyBox('search', 'There is nothing at this address.', h('a', { href: '/' }, 'All crawls')),
+  );
 }
 
 /** The server does not know this browser: says how to get in, whatever was shown. */
@@ -96,12 +115,31 @@ function locked() {
   leave();
   shown = { key: 'locked', close() {} };
   document.title = 'Locked · larm';
-  fill(main, h('div', { class: 'lock' }, icon('lock'),
-    h('h1', { tabindex: '-1', 'data-focus': true }, 'This browser is not let in yet'),
-    h('p', {}, 'When ', h('code', {}, 'larm serve'), ' starts, it prints a link with a token in it. Open that link once in this browser; after that, a cookie lets you in.'),
-    h('pre', {}, h('code', {}, `${location.origin}/?token=…`)),
-    h('p', {}, 'The link is gone? Start ', h('code', {}, 'larm serve'), ' again: crawls that run go on meanwhile.'),
-    button('Try again', () => location.reload(), { kind: 'main' })));
+  fill(
+    main,
+    h(
+      'div',
+      { class: 'lock' },
+      icon('lock'),
+      h('h1', { tabindex: '-1', 'data-focus': true }, 'This browser is not let in yet'),
+      h(
+        'p',
+        {},
+        'When ',
+        h('code', {}, 'larm serve'),
+        ' starts, it prints a link with a token in it. Open that link once in this browser; after that, a cookie lets you in.',
+      ),
+      h('pre', {}, h('code', {}, `${location.origin}/?token=…`)),
+      h(
+        'p',
+        {},
+        'The link is gone? Start ',
+        h('code', {}, 'larm serve'),
+        ' again: crawls that run go on meanwhile.',
+      ),
+      button('Try again', () => location.reload(), { kind: 'main' }),
+    ),
+  );
   settleFocus();
 }
 

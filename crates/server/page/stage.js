@@ -26,7 +26,16 @@ export const viewPath = (id, view, values = {}) => {
 export function followLinks() {
   document.addEventListener('click', (event) => {
     const link = event.target.closest?.('a[href]');
-    if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (
+      !link ||
+      event.defaultPrevented ||
+      event.button ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return;
     if (link.target || link.hasAttribute('download') || !isOurs(link)) return;
     event.preventDefault();
     go(link.pathname + link.search);
@@ -36,5 +45,9 @@ export function followLinks() {
 
 function isOurs(link) {
   const elsewhere = /^\/(api|page|replay|metrics)(\/|$)/;
-  return link.origin === location.origin && !elsewhere.test(link.pathname) && !link.getAttribute('href').startsWith('#');
+  return (
+    link.origin === location.origin &&
+    !elsewhere.test(link.pathname) &&
+    !link.getAttribute('href').startsWith('#')
+  );
 }

@@ -29,13 +29,26 @@ export function actions(crawl, after) {
   return verbs(crawl).map((verb) => {
     const [text, sign, done] = VERBS[verb];
     const kind = { stop: 'danger', start: 'main', resume: 'main', 'go on': 'main' }[verb] ?? '';
-    const node = button(text, () => act(verb, crawl, node, done, after), { kind, sign, 'aria-label': `${text} ${crawl.name}` });
+    const node = button(text, () => act(verb, crawl, node, done, after), {
+      kind,
+      sign,
+      'aria-label': `${text} ${crawl.name}`,
+    });
     return node;
   });
 }
 
 async function act(verb, crawl, node, done, after) {
-  if (verb === 'stop' && !(await confirm(`Stop ${crawl.name}?`, 'What is in flight is finished, and everything is saved. It can go on later, where it was.', 'Stop', 'danger'))) return;
+  if (
+    verb === 'stop' &&
+    !(await confirm(
+      `Stop ${crawl.name}?`,
+      'What is in flight is finished, and everything is saved. It can go on later, where it was.',
+      'Stop',
+      'danger',
+    ))
+  )
+    return;
   const changed = await busy(node, () => post(crawlPath(crawl.id, verb === 'go on' ? 'start' : verb)));
   if (!changed) return;
   toast(done);
@@ -62,11 +75,20 @@ export function ruleDialog(id, rule) {
   const isPattern = kind === 'exclude';
   const title = isPattern ? 'Leave out what matches a pattern' : 'Block a host';
   return dialog(title, (close) => {
-    const input = h('input', { type: 'text', value: rule[kind], class: 'mono', spellcheck: 'false', autocomplete: 'off', required: true });
+    const input = h('input', {
+      type: 'text',
+      value: rule[kind],
+      class: 'mono',
+      spellcheck: 'false',
+      autocomplete: 'off',
+      required: true,
+    });
     const preview = h('div', { class: 'preview', 'aria-live': 'polite' });
     const apply = button('Apply the rule', () => applyRule(id, body(), apply, close), { kind: 'main' });
     const command = asCommand('POST', crawlPath(id, 'rules'), rule);
-    const hint = isPattern ? 'A regular expression. It is looked for anywhere in a URL, such as /calendar/ or \\?sort=' : 'Nothing more is asked of it, and its waiting URLs go.';
+    const hint = isPattern
+      ? 'A regular expression. It is looked for anywhere in a URL, such as /calendar/ or \\?sort='
+      : 'Nothing more is asked of it, and its waiting URLs go.';
     const box = field(isPattern ? 'Pattern' : 'Host', input, { hint });
     const body = () => ({ [kind]: input.value.trim() });
     let asked = 0;
@@ -91,9 +113,24 @@ export function ruleDialog(id, rule) {
     }
     input.addEventListener('input', debounce(look, 250));
     look();
-    return h('form', { onsubmit: (event) => { event.preventDefault(); if (!apply.disabled) apply.click(); } },
-      box, preview, command,
-      h('div', { class: 'row end' }, button('Cancel', () => close()), apply));
+    return h(
+      'form',
+      {
+        onsubmit: (event) => {
+          event.preventDefault();
+          if (!apply.disabled) apply.click();
+        },
+      },
+      box,
+      preview,
+      command,
+      h(
+        'div',
+        { class: 'row end' },
+        button('Cancel', () => close()),
+        apply,
+      ),
+    );
   });
 }
 
@@ -102,8 +139,17 @@ function matches({ waiting, matching, sampled, examples }) {
   const words = matching
     ? `It would remove ${about}${count(matching)} of ${counted(waiting, 'waiting URL')}.`
     : `It matches none of the ${counted(waiting, 'waiting URL')}, but would keep such URLs out from now on.`;
-  return [h('p', {}, h('strong', {}, words)), h('ul', { class: 'plain urls-list' }, examples.map((url) => h('li', {}, urlText(url)))),
-    matching > examples.length ? h('p', { class: 'hint' }, `and ${about}${count(matching - examples.length)} more`) : null];
+  return [
+    h('p', {}, h('strong', {}, words)),
+    h(
+      'ul',
+      { class: 'plain urls-list' },
+      examples.map((url) => h('li', {}, urlText(url))),
+    ),
+    matching > examples.length
+      ? h('p', { class: 'hint' }, `and ${about}${count(matching - examples.length)} more`)
+      : null,
+  ];
 }
 
 async function applyRule(id, body, node, close) {
@@ -115,5 +161,10 @@ async function applyRule(id, body, node, close) {
 
 /** The button that opens it. */
 export function ruleButton(id, rule, text, properties) {
-  return h('button', { type: 'button', class: 'small', onclick: () => ruleDialog(id, rule), ...properties }, icon('skipped'), text);
+  return h(
+    'button',
+    { type: 'button', class: 'small', onclick: () => ruleDialog(id, rule), ...properties },
+    icon('skipped'),
+    text,
+  );
 }

@@ -9,12 +9,23 @@ import { count } from './format.js';
  * front for the other way round, and `onSort` hears of clicks. Roles are written out: as cards, rows would lose them.
  */
 export function table(caption, columns, items, { sorted, onSort, rowProperties } = {}) {
-  const head = h('tr', { role: 'row' }, columns.map((column) => headCell(column, sorted, onSort)));
+  const head = h(
+    'tr',
+    { role: 'row' },
+    columns.map((column) => headCell(column, sorted, onSort)),
+  );
   const rows = items.map((item, n) => row(columns, item, rowProperties?.(item, n)));
-  return h('div', { class: 'table-box' }, h('table', { role: 'table', class: 'cards' },
-    h('caption', { class: 'sr-only' }, caption),
-    h('thead', { role: 'rowgroup' }, head),
-    h('tbody', { role: 'rowgroup' }, rows)));
+  return h(
+    'div',
+    { class: 'table-box' },
+    h(
+      'table',
+      { role: 'table', class: 'cards' },
+      h('caption', { class: 'sr-only' }, caption),
+      h('thead', { role: 'rowgroup' }, head),
+      h('tbody', { role: 'rowgroup' }, rows),
+    ),
+  );
 }
 
 function headCell(column, sorted, onSort) {
@@ -25,14 +36,27 @@ function headCell(column, sorted, onSort) {
   const down = sorted?.startsWith('-');
   const next = is ? (down ? bare : `-${bare}`) : column.sort;
   const sign = is ? (down ? ' ↓' : ' ↑') : '';
-  return h('th', { ...properties, 'aria-sort': is ? (down ? 'descending' : 'ascending') : 'none' },
-    h('button', { type: 'button', class: 'sort', onclick: () => onSort(next) }, column.name, h('span', { 'aria-hidden': 'true' }, sign)));
+  return h(
+    'th',
+    { ...properties, 'aria-sort': is ? (down ? 'descending' : 'ascending') : 'none' },
+    h(
+      'button',
+      { type: 'button', class: 'sort', onclick: () => onSort(next) },
+      column.name,
+      h('span', { 'aria-hidden': 'true' }, sign),
+    ),
+  );
 }
 
 /** One row of such a table. */
 export function row(columns, item, properties) {
-  return h('tr', { role: 'row', ...properties }, columns.map((column) =>
-    h('td', { role: 'cell', class: column.class, 'data-label': column.name }, column.cell(item))));
+  return h(
+    'tr',
+    { role: 'row', ...properties },
+    columns.map((column) =>
+      h('td', { role: 'cell', class: column.class, 'data-label': column.name }, column.cell(item)),
+    ),
+  );
 }
 
 /** Keeps the rows of `body` in step with `items` without touching those that stay: focus and hover survive. */
@@ -76,10 +100,22 @@ export function pager(change) {
     seen.length = trail.length;
     const before = seen.reduce((sum, n) => sum + (n ?? 0), 0) - (seen[trail.length - 1] ?? 0);
     seen[trail.length - 1] = shown;
-    fill(where, shown ? `${count(before + 1)} to ${count(before + shown)} of ${count(answer.total)}` : 'Nothing');
+    fill(
+      where,
+      shown ? `${count(before + 1)} to ${count(before + shown)} of ${count(answer.total)}` : 'Nothing',
+    );
     back.disabled = trail.length < 2;
     on.disabled = !next;
     node.hidden = trail.length < 2 && !next && shown < 2;
   }
-  return { node, show, go, reset: () => { trail = [null]; seen = [0]; }, cursor: () => trail.at(-1) };
+  return {
+    node,
+    show,
+    go,
+    reset: () => {
+      trail = [null];
+      seen = [0];
+    },
+    cursor: () => trail.at(-1),
+  };
 }

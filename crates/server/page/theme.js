@@ -21,7 +21,12 @@ function apply() {
 
 /** The button that changes it. */
 export function themeButton() {
-  const node = h('button', { type: 'button', class: 'quiet theme', onclick: toggle }, icon('theme'), h('span', { class: 'sr-only' }, 'Dark colours'));
+  const node = h(
+    'button',
+    { type: 'button', class: 'quiet theme', onclick: toggle },
+    icon('theme'),
+    h('span', { class: 'sr-only' }, 'Dark colours'),
+  );
   function toggle() {
     try {
       localStorage.setItem(KEY, isDark() ? 'light' : 'dark');

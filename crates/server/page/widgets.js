@@ -16,17 +16,29 @@ export function button(text, act, { kind = '', sign, ...rest } = {}) {
 
 /** What went wrong, and what to do next. */
 export function problemBox(problem, again) {
-  return h('div', { class: 'problem', role: 'alert' },
+  return h(
+    'div',
+    { class: 'problem', role: 'alert' },
     icon('alert'),
-    h('div', {},
+    h(
+      'div',
+      {},
       h('p', {}, h('strong', {}, problem.message)),
       problem.hint ? h('p', {}, problem.hint) : null,
-      again ? button('Try again', again) : null));
+      again ? button('Try again', again) : null,
+    ),
+  );
 }
 
 /** A place where nothing is, and why. */
 export function emptyBox(sign, title, ...words) {
-  return h('div', { class: 'empty' }, icon(sign), h('p', { class: 'empty-title' }, title), words.length ? h('p', {}, words) : null);
+  return h(
+    'div',
+    { class: 'empty' },
+    icon(sign),
+    h('p', { class: 'empty-title' }, title),
+    words.length ? h('p', {}, words) : null,
+  );
 }
 
 /** A place that is being filled. */
@@ -66,7 +78,14 @@ export function field(label, input, { hint, key } = {}) {
   const note = h('p', { class: 'hint', id: `${input.id}-hint` }, hint ?? '');
   const wrong = h('p', { class: 'wrong', id: `${input.id}-wrong` });
   input.setAttribute('aria-describedby', `${note.id} ${wrong.id}`);
-  const node = h('div', { class: 'field', 'data-key': key ?? null }, h('label', { for: input.id }, label), input, note, wrong);
+  const node = h(
+    'div',
+    { class: 'field', 'data-key': key ?? null },
+    h('label', { for: input.id }, label),
+    input,
+    note,
+    wrong,
+  );
   node.input = input;
   node.complain = (text) => {
     say(wrong, text ?? '');
@@ -77,7 +96,11 @@ export function field(label, input, { hint, key } = {}) {
 
 /** A choice from `[value, text]` pairs. */
 export function select(options, chosen, properties) {
-  return h('select', properties, options.map(([value, text]) => h('option', { value, selected: value === chosen }, text)));
+  return h(
+    'select',
+    properties,
+    options.map(([value, text]) => h('option', { value, selected: value === chosen }, text)),
+  );
 }
 
 /**
@@ -105,15 +128,31 @@ export function dialog(title, build) {
 
 /** Asks whether it is meant; gives true or null. */
 export function confirm(title, words, yes, kind = 'main') {
-  return dialog(title, (close) => h('div', {}, h('p', {}, words), h('div', { class: 'row end' },
-    button('Cancel', () => close()), button(yes, () => close(true), { kind }))));
+  return dialog(title, (close) =>
+    h(
+      'div',
+      {},
+      h('p', {}, words),
+      h(
+        'div',
+        { class: 'row end' },
+        button('Cancel', () => close()),
+        button(yes, () => close(true), { kind }),
+      ),
+    ),
+  );
 }
 
 /** The line of curl that does the same as a view. `update(method, path, body)` changes it. */
 export function asCommand(method, path, body) {
   const code = h('code', {});
   const copy = button('Copy', () => copyText(code, copy), { kind: 'small' });
-  const node = h('details', { class: 'command' }, h('summary', {}, 'As a command'), h('div', {}, h('pre', { tabindex: '0' }, code), copy));
+  const node = h(
+    'details',
+    { class: 'command' },
+    h('summary', {}, 'As a command'),
+    h('div', {}, h('pre', { tabindex: '0' }, code), copy),
+  );
   node.update = (...request) => say(code, curl(...request));
   node.update(method, path, body);
   return node;
@@ -125,7 +164,8 @@ function curl(method, path, body) {
   const parts = ['curl', '-H "Authorization: Bearer $LARM_TOKEN"'];
   if (path.endsWith('/events')) parts.push('-N');
   if (method !== 'GET') parts.push('-X', method);
-  if (body !== undefined) parts.push("-H 'Content-Type: application/json'", '-d', quoted(JSON.stringify(body)));
+  if (body !== undefined)
+    parts.push("-H 'Content-Type: application/json'", '-d', quoted(JSON.stringify(body)));
   return [...parts, quoted(location.origin + address(path))].join(' ');
 }
 
@@ -142,9 +182,12 @@ async function copyText(code, copy) {
 
 /** The head of a view: its title, a sentence on what it shows, and what can be done. */
 export function viewHead(title, words, ...actions) {
-  return h('div', { class: 'view-head' },
+  return h(
+    'div',
+    { class: 'view-head' },
     h('div', {}, h('h2', { tabindex: '-1', 'data-focus': true }, title), words ? h('p', {}, words) : null),
-    actions.length ? h('div', { class: 'row' }, actions) : null);
+    actions.length ? h('div', { class: 'row' }, actions) : null,
+  );
 }
 
 /** Loads into `place`: a word while it takes, what went wrong if it does. */
@@ -156,7 +199,10 @@ export async function load(place, request, show) {
     fill(place, show(value));
   } catch (error) {
     if (error.name === 'AbortError') return;
-    fill(place, problemBox(error, () => load(place, request, show)));
+    fill(
+      place,
+      problemBox(error, () => load(place, request, show)),
+    );
   } finally {
     place.removeAttribute('aria-busy');
   }

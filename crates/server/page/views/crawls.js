@@ -21,34 +21,78 @@ export default function crawls(place, { signal }) {
 
   function show({ crawls: all }) {
     start.welcome(all.length === 0);
-    fill(rest, all.length ? h('h2', {}, all.length === 1 ? 'One crawl' : `${count(all.length)} crawls`) : null,
-      all.length > SHOWN_MAX ? h('p', { class: 'hint' }, `The first ${SHOWN_MAX} are shown.`) : null);
+    fill(
+      rest,
+      all.length ? h('h2', {}, all.length === 1 ? 'One crawl' : `${count(all.length)} crawls`) : null,
+      all.length > SHOWN_MAX ? h('p', { class: 'hint' }, `The first ${SHOWN_MAX} are shown.`) : null,
+    );
     const order = (crawl) => [isAlive(crawl) ? 0 : 1, -(crawl.started ?? 0)];
     const sorted = [...all].sort((a, b) => order(a)[0] - order(b)[0] || order(a)[1] - order(b)[1]);
-    keepRows(list, rows, sorted.slice(0, SHOWN_MAX), (crawl) => crawl.id, (crawl) => card(crawl));
+    keepRows(
+      list,
+      rows,
+      sorted.slice(0, SHOWN_MAX),
+      (crawl) => crawl.id,
+      (crawl) => card(crawl),
+    );
   }
 
-  const refresh = () => get('/crawls', { signal }).then(show).catch((error) => {
-    if (!signal.aborted) fill(rest, problemBox(error, refresh));
-  });
+  const refresh = () =>
+    get('/crawls', { signal })
+      .then(show)
+      .catch((error) => {
+        if (!signal.aborted) fill(rest, problemBox(error, refresh));
+      });
   refresh();
-  listen('/events', { crawls: show }, (detail) => dispatchEvent(new CustomEvent('larm:connection', { detail })), signal);
+  listen(
+    '/events',
+    { crawls: show },
+    (detail) => dispatchEvent(new CustomEvent('larm:connection', { detail })),
+    signal,
+  );
 }
 
 /** One field and Start: large while there is no crawl yet. */
 function quickStart() {
-  const input = h('input', { type: 'text', inputmode: 'url', placeholder: 'https://…', 'aria-label': 'Address to crawl', autocomplete: 'off', autocapitalize: 'none', spellcheck: 'false', required: true });
+  const input = h('input', {
+    type: 'text',
+    inputmode: 'url',
+    placeholder: 'https://…',
+    'aria-label': 'Address to crawl',
+    autocomplete: 'off',
+    autocapitalize: 'none',
+    spellcheck: 'false',
+    required: true,
+  });
   const wrong = h('p', { class: 'wrong', role: 'alert' });
   const begin = h('button', { type: 'submit', class: 'main' }, icon('play'), 'Start');
   const more = h('a', { href: '/new' }, 'Choose more');
   input.addEventListener('input', () => {
     say(wrong, '');
-    more.setAttribute('href', input.value.trim() ? `/new?${new URLSearchParams({ url: input.value.trim() })}` : '/new');
+    more.setAttribute(
+      'href',
+      input.value.trim() ? `/new?${new URLSearchParams({ url: input.value.trim() })}` : '/new',
+    );
   });
-  const form = h('form', { class: 'quick', onsubmit: submit }, h('div', { class: 'quick-line' }, input, begin), wrong,
-    h('p', { class: 'hint' }, 'Crawls that one host, one request a second, and obeys its robots.txt. ', more, '.'));
+  const form = h(
+    'form',
+    { class: 'quick', onsubmit: submit },
+    h('div', { class: 'quick-line' }, input, begin),
+    wrong,
+    h(
+      'p',
+      { class: 'hint' },
+      'Crawls that one host, one request a second, and obeys its robots.txt. ',
+      more,
+      '.',
+    ),
+  );
   const title = h('h1', { tabindex: '-1', 'data-focus': true }, 'Crawls');
-  const words = h('p', { class: 'lead', hidden: true }, 'Give it an address. larm fetches the pages politely, keeps exactly what it saw, makes it searchable, and tells you what became of every link.');
+  const words = h(
+    'p',
+    { class: 'lead', hidden: true },
+    'Give it an address. larm fetches the pages politely, keeps exactly what it saw, makes it searchable, and tells you what became of every link.',
+  );
   const node = h('section', { class: 'hero' }, title, words, form);
 
   async function submit(event) {
@@ -79,18 +123,40 @@ function card(crawl) {
   const when = h('span', { class: 'hint' });
   const buttons = h('div', { class: 'row' });
   const name = h('a', { href: viewPath(crawl.id, 'now') }, foreign(crawl.name));
-  const seeds = h('p', { class: 'hint seeds' }, urlText(crawl.seeds[0] ?? crawl.dir), crawl.seeds_total > 1 ? ` and ${count(crawl.seeds_total - 1)} more` : null);
-  const node = h('li', { class: 'card crawl' }, h('div', { class: 'crawl-title' }, h('h3', {}, name), state, buttons), seeds, words, numbers, when);
+  const seeds = h(
+    'p',
+    { class: 'hint seeds' },
+    urlText(crawl.seeds[0] ?? crawl.dir),
+    crawl.seeds_total > 1 ? ` and ${count(crawl.seeds_total - 1)} more` : null,
+  );
+  const node = h(
+    'li',
+    { class: 'card crawl' },
+    h('div', { class: 'crawl-title' }, h('h3', {}, name), state, buttons),
+    seeds,
+    words,
+    h('div', { class: 'numbers-line' }, numbers, when),
+  );
   let last = '';
 
   function update(next) {
     say(words, standing(next));
-    fill(numbers, facts(next).map(([term, value]) => h('div', {}, h('dt', {}, term), h('dd', {}, value))));
+    fill(
+      numbers,
+      facts(next).map(([term, value]) => h('div', {}, h('dt', {}, term), h('dd', {}, value))),
+    );
     if (next.state === last) return;
     last = next.state;
     fill(state, badge(STATES, next.state));
     fill(buttons, actions(next, update));
-    fill(when, next.ended && !isAlive(next) ? ['ended ', ago(next.ended)] : next.started ? ['started ', ago(next.started)] : null);
+    fill(
+      when,
+      next.ended && !isAlive(next)
+        ? ['ended ', ago(next.ended)]
+        : next.started
+          ? ['started ', ago(next.started)]
+          : null,
+    );
   }
   return { node, update };
 }
@@ -98,5 +164,12 @@ function card(crawl) {
 function facts(crawl) {
   const { counts, rates } = crawl;
   const speed = isAlive(crawl) && rates ? [['Pages a second', decimal(rates.pages_per_second)]] : [];
-  return [['Pages', count(counts.fetched)], ['Waiting', count(counts.queued)], ['Failed', count(counts.failed)], ['Hosts', count(counts.hosts)], ['Received', bytes(counts.bytes)], ...speed];
+  return [
+    ['Pages', count(counts.fetched)],
+    ['Waiting', count(counts.queued)],
+    ['Failed', count(counts.failed)],
+    ['Hosts', count(counts.hosts)],
+    ['Received', bytes(counts.bytes)],
+    ...speed,
+  ];
 }

@@ -4,7 +4,7 @@ import { h, fill, say } from '../dom.js';
 import { get, patch, crawlPath, query } from '../api.js';
 import { asCommand, busy, field, toast, viewHead } from '../widgets.js';
 import { lineChart, shareBar } from '../chart.js';
-import { bytes, count, decimal, duration, percent } from '../format.js';
+import { bytes, count, decimal, duration, percent, roughly } from '../format.js';
 import { isAlive, places, settingText } from '../words.js';
 import { LIVE } from '../keys.js';
 import { ruleButton } from '../steer.js';
@@ -22,10 +22,16 @@ export default function now(place, stage) {
   const last = tail(stage);
   const { id, signal } = stage;
 
-  fill(place,
+  fill(
+    place,
     viewHead('Now', null),
-    tiles.node, shares, charts.node, pace, last.node,
-    asCommand('GET', crawlPath(id, 'events')));
+    tiles.node,
+    shares,
+    charts.node,
+    pace,
+    last.node,
+    asCommand('GET', crawlPath(id, 'events')),
+  );
 
   function update(crawl) {
     tiles.update(crawl);
@@ -36,6 +42,7 @@ export default function now(place, stage) {
   async function machine() {
     if (signal.aborted) return;
     await get('/server', { signal }).then(tiles.machine, () => {});
+    tiles.update(stage.crawl());
     setTimeout(machine, MACHINE_EVERY_MS);
   }
   update(stage.crawl());
@@ -65,12 +72,28 @@ function tilesOf() {
     const { counts, rates } = crawl;
     const alive = isAlive(crawl) && rates ? rates : null;
     put('Pages', count(counts.fetched), `of ${count(counts.urls)} URLs settled`);
-    put('Pages a second', alive && decimal(alive.pages_per_second));
-    put('Received', bytes(counts.bytes), alive ? `${bytes(alive.bytes_per_second)} a second` : `${bytes(counts.warc_bytes)} in the archive`);
+    put('Pages a second', alive && decimal(alive.pages_per_second), 'over the last seconds');
+    put(
+      'Received',
+      bytes(counts.bytes),
+      alive ? `${bytes(alive.bytes_per_second)} a second` : `${bytes(counts.warc_bytes)} in the archive`,
+    );
     put('In flight', alive && count(alive.in_flight), alive ? places(alive) : '');
-    put('Queue', count(counts.queued), counts.held ? `${count(counts.held)} of them held back` : 'URLs that wait');
-    put('Errors', alive ? percent(alive.errors_share) : percent(counts.urls ? counts.failed / counts.urls : 0), `${count(counts.failed)} failed`);
-    put('Time left', alive && (crawl.seconds_left ? duration(crawl.seconds_left * 1000) : '–'), crawl.seconds_left ? 'at this pace' : 'not known yet');
+    put(
+      'Queue',
+      count(counts.queued),
+      counts.held ? `${count(counts.held)} of them held back` : 'URLs that wait',
+    );
+    put(
+      'Errors',
+      alive ? percent(alive.errors_share) : percent(counts.urls ? counts.failed / counts.urls : 0),
+      `${count(counts.failed)} failed`,
+    );
+    put(
+      'Time left',
+      alive && (crawl.seconds_left ? roughly(crawl.seconds_left * 1000) : '–'),
+      crawl.seconds_left ? 'at this pace' : 'not known yet',
+    );
     put('Time spent', duration(crawl.active_ms), 'pauses left out');
     put('Memory', alive && machine.memory ? bytes(machine.memory) : null, 'of the server');
     put('Disk', machine.disk_free ? bytes(machine.disk_free) : null, 'free');
@@ -80,8 +103,19 @@ function tilesOf() {
 
 function outcomes(crawl) {
   const { counts, id } = crawl;
-  const parts = [['Fetched', 'fetched', 'good'], ['Redirected', 'redirects', 'calm', 'redirected'], ['Denied by robots.txt', 'denied', 'wait'], ['Rejected by filters', 'rejected', 'wait2'], ['Failed', 'failed', 'bad']];
-  const shown = parts.map(([name, key, tone, outcome = key]) => ({ name, value: counts[key], tone, href: viewPath(id, 'urls', { outcome }) }));
+  const parts = [
+    ['Fetched', 'fetched', 'good'],
+    ['Redirected', 'redirects', 'calm', 'redirected'],
+    ['Denied by robots.txt', 'denied', 'wait'],
+    ['Rejected by filters', 'rejected', 'wait2'],
+    ['Failed', 'failed', 'bad'],
+  ];
+  const shown = parts.map(([name, key, tone, outcome = key]) => ({
+    name,
+    value: counts[key],
+    tone,
+    href: viewPath(id, 'urls', { outcome }),
+  }));
   return shareBar('What became of the URLs', shown, count);
 }
 
@@ -93,7 +127,11 @@ function chartsOf() {
     in_flight: lineChart('In flight', (value) => count(Math.round(value))),
     waiting: lineChart('Queue', count),
   };
-  const node = h('section', { class: 'charts', 'aria-label': 'How it went' }, Object.values(charts).map((chart) => chart.node));
+  const node = h(
+    'section',
+    { class: 'charts', 'aria-label': 'How it went' },
+    Object.values(charts).map((chart) => chart.node),
+  );
   const each = (act) => Object.entries(charts).forEach(([key, chart]) => act(chart, key));
   node.hidden = true;
   function set({ points }) {
@@ -113,10 +151,17 @@ function chartsOf() {
 /** Delay, rate and concurrency of a crawl that runs: applied at once. */
 function paceForm(id, signal) {
   const path = crawlPath(id, 'settings');
-  const boxes = PACE.map((key) => field(LIVE[key][0], h('input', { type: 'text', autocomplete: 'off' }), { hint: LIVE[key][1], key }));
+  const boxes = PACE.map((key) =>
+    field(LIVE[key][0], h('input', { type: 'text', autocomplete: 'off' }), { hint: LIVE[key][1], key }),
+  );
   const command = asCommand('PATCH', path, { delay: '2s' });
   const apply = h('button', { type: 'submit', class: 'main' }, 'Apply');
-  const body = () => Object.fromEntries(boxes.filter(({ input }) => input.value.trim() && input.value !== input.defaultValue).map((box) => [box.dataset.key, box.input.value.trim()]));
+  const body = () =>
+    Object.fromEntries(
+      boxes
+        .filter(({ input }) => input.value.trim() && input.value !== input.defaultValue)
+        .map((box) => [box.dataset.key, box.input.value.trim()]),
+    );
 
   function take({ settings, changes = [] }) {
     const all = { ...settings, ...Object.fromEntries(changes.map(({ key, value }) => [key, value])) };
@@ -135,7 +180,23 @@ function paceForm(id, signal) {
       }
     });
   }
-  const form = h('form', { class: 'pace', onsubmit: submit, oninput: () => command.update('PATCH', path, body()) }, boxes, apply);
+  const form = h(
+    'form',
+    { class: 'pace', onsubmit: submit, oninput: () => command.update('PATCH', path, body()) },
+    boxes,
+    apply,
+  );
   get(path, { signal }).then(take, () => {});
-  return h('section', { class: 'card' }, h('div', { class: 'card-head' }, h('h3', {}, 'Its pace'), ruleButton(id, { exclude: '' }, 'Leave out a pattern …')), form, command);
+  return h(
+    'section',
+    { class: 'card' },
+    h(
+      'div',
+      { class: 'card-head' },
+      h('h3', {}, 'Its pace'),
+      ruleButton(id, { exclude: '' }, 'Leave out a pattern …'),
+    ),
+    form,
+    command,
+  );
 }

@@ -13,8 +13,20 @@ const LIMIT = 100;
 const KEYS = ['q', 'outcome', 'status', 'type', 'host', 'depth', 'duplicate', 'sort'];
 
 const COLUMNS = [
-  { name: 'Status', sort: 'status', cell: (row) => h('span', { class: `verdict ${tone(row)}`, title: verdictWords(row) }, verdict(row)) },
-  { name: 'URL', sort: 'url', class: 'wide', cell: (row) => [h('button', { type: 'button', class: 'plain-button', 'data-open': true }, urlText(row.url)), row.title ? h('div', { class: 'title' }, foreign(row.title)) : null] },
+  {
+    name: 'Status',
+    sort: 'status',
+    cell: (row) => h('span', { class: `verdict ${tone(row)}`, title: verdictWords(row) }, verdict(row)),
+  },
+  {
+    name: 'URL',
+    sort: 'url',
+    class: 'wide',
+    cell: (row) => [
+      h('button', { type: 'button', class: 'plain-button', 'data-open': true }, urlText(row.url)),
+      row.title ? h('div', { class: 'title' }, foreign(row.title)) : null,
+    ],
+  },
   { name: 'Type', sort: 'type', class: 'mono', cell: (row) => row.type ?? '–' },
   { name: 'Depth', sort: 'depth', class: 'n', cell: (row) => count(row.depth) },
   { name: 'Size', sort: '-bytes', class: 'n', cell: (row) => bytes(row.bytes) },
@@ -44,7 +56,13 @@ export default function urls(place, stage) {
   let at = -1;
 
   const bar = filterBar(filters, change);
-  fill(place, viewHead('URLs', 'Every URL that was settled: what became of it, and why.', csv), bar, h('div', { class: 'split' }, h('div', {}, list, pages.node, keysHint()), side), command);
+  fill(
+    place,
+    viewHead('URLs', 'Every URL that was settled: what became of it, and why.', csv),
+    bar,
+    h('div', { class: 'split' }, h('div', {}, list, pages.node, keysHint()), side),
+    command,
+  );
 
   function change(values) {
     Object.assign(filters, values);
@@ -69,9 +87,17 @@ export default function urls(place, stage) {
     rows = answer.rows;
     at = -1;
     pages.show(answer, rows.length);
-    if (!rows.length) return fill(list, emptyBox('urls', 'No URL here', answer.all ? ' fits the filter.' : ' yet.'));
+    if (!rows.length)
+      return fill(list, emptyBox('urls', 'No URL here', answer.all ? ' fits the filter.' : ' yet.'));
     const rowProperties = (row, n) => ({ onclick: (event) => (event.target.closest('a') ? null : open(n)) });
-    fill(list, table(`URLs, ${count(answer.total)} of ${count(answer.all)}`, COLUMNS, rows, { sorted: filters.sort, onSort: (sort) => change({ sort }), rowProperties }));
+    fill(
+      list,
+      table(`URLs, ${count(answer.total)} of ${count(answer.all)}`, COLUMNS, rows, {
+        sorted: filters.sort,
+        onSort: (sort) => change({ sort }),
+        rowProperties,
+      }),
+    );
   }
   const rowNodes = () => list.querySelectorAll('tbody tr');
 
@@ -110,40 +136,100 @@ export default function urls(place, stage) {
     Escape: () => !side.hidden && close(),
     '/': () => bar.querySelector('input').focus(),
   };
-  document.addEventListener('keydown', (event) => {
-    const typing = event.target.closest('input, select, textarea, dialog, summary, a, button:not([data-open])');
-    if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== 'Escape') || !keys[event.key]) return;
-    event.preventDefault();
-    keys[event.key]();
-  }, { signal });
+  document.addEventListener(
+    'keydown',
+    (event) => {
+      const typing = event.target.closest(
+        'input, select, textarea, dialog, summary, a, button:not([data-open])',
+      );
+      if (
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        (typing && event.key !== 'Escape') ||
+        !keys[event.key]
+      )
+        return;
+      event.preventDefault();
+      keys[event.key]();
+    },
+    { signal },
+  );
 
   refresh();
   if (params.get('show')) showOne(params.get('show'));
 }
 
-const keysHint = () => h('p', { class: 'hint keys' }, [['j', 'down'], ['k', 'up'], ['Enter', 'open'], ['n', 'next page'], ['p', 'page before'], ['/', 'filter']].map(([key, words]) => [h('kbd', {}, key), ` ${words} `]));
+const keysHint = () =>
+  h(
+    'p',
+    { class: 'hint keys' },
+    [
+      ['j', 'down'],
+      ['k', 'up'],
+      ['Enter', 'open'],
+      ['n', 'next page'],
+      ['p', 'page before'],
+      ['/', 'filter'],
+    ].map(([key, words]) => [h('kbd', {}, key), ` ${words} `]),
+  );
 
 function filterBar(filters, change) {
   const typed = (key, label, properties) => {
-    const input = h('input', { type: 'search', 'aria-label': label, placeholder: label, value: filters[key], ...properties });
-    input.addEventListener('input', debounce(() => change({ [key]: input.value.trim() }), 250));
+    const input = h('input', {
+      type: 'search',
+      'aria-label': label,
+      placeholder: label,
+      value: filters[key],
+      ...properties,
+    });
+    input.addEventListener(
+      'input',
+      debounce(() => change({ [key]: input.value.trim() }), 250),
+    );
     return input;
   };
   const chosen = (key, label, options) => {
-    const node = select([['', label], ...options], filters[key], { 'aria-label': label, onchange: () => change({ [key]: node.value }) });
+    const node = select([['', label], ...options], filters[key], {
+      'aria-label': label,
+      onchange: () => change({ [key]: node.value }),
+    });
     return node;
   };
   const outcomes = Object.entries(OUTCOMES).map(([key, [word]]) => [key, word]);
-  const statuses = [['2xx', '2xx: fine'], ['3xx', '3xx: elsewhere'], ['4xx', '4xx: not there, not allowed'], ['404', '404: not found'], ['5xx', '5xx: server errors']];
-  const types = ['text/html', 'application/pdf', 'image/*', 'audio/*', 'text/css', 'application/json'].map((type) => [type, type]);
-  const bar = h('div', { class: 'row filters', role: 'search', 'aria-label': 'Filter the URLs' },
+  const statuses = [
+    ['2xx', '2xx: fine'],
+    ['3xx', '3xx: elsewhere'],
+    ['4xx', '4xx: not there, not allowed'],
+    ['404', '404: not found'],
+    ['5xx', '5xx: server errors'],
+  ];
+  const types = ['text/html', 'application/pdf', 'image/*', 'audio/*', 'text/css', 'application/json'].map(
+    (type) => [type, type],
+  );
+  const bar = h(
+    'div',
+    { class: 'row filters', role: 'search', 'aria-label': 'Filter the URLs' },
     typed('q', 'Part of a URL'),
     chosen('outcome', 'Any outcome', outcomes),
     chosen('status', 'Any status', statuses),
     chosen('type', 'Any type', types),
     typed('host', 'Host', { class: 'narrow' }),
     typed('depth', 'Depth', { class: 'tiny', inputmode: 'numeric' }),
-    chosen('duplicate', 'Copies or not', [['true', 'Copies alone'], ['false', 'No copies']]),
-    button('Clear', () => { bar.querySelectorAll('input, select').forEach((input) => { input.value = ''; }); change({ q: '', outcome: '', status: '', type: '', host: '', depth: '', duplicate: '' }); }, { kind: 'quiet' }));
+    chosen('duplicate', 'Copies or not', [
+      ['true', 'Copies alone'],
+      ['false', 'No copies'],
+    ]),
+    button(
+      'Clear',
+      () => {
+        bar.querySelectorAll('input, select').forEach((input) => {
+          input.value = '';
+        });
+        change({ q: '', outcome: '', status: '', type: '', host: '', depth: '', duplicate: '' });
+      },
+      { kind: 'quiet' },
+    ),
+  );
   return bar;
 }
