@@ -132,29 +132,43 @@ function tableOf(title, points, form) {
   );
 }
 
-/** Shares of a whole as one bar, with the numbers beside it. Parts are `{name, value, tone}`. */
+/**
+ * Shares of a whole as one bar, with the numbers beside it. Parts are `{key, name, tone, href}`; `update(counts)` takes
+ * the number of each key, and changes what is there, so that links keep their focus.
+ */
 export function shareBar(title, parts, form) {
-  const some = parts.filter(({ value }) => value > 0);
-  const total = some.reduce((sum, { value }) => sum + value, 0);
-  const pieces = some.map(({ value, tone }) => {
-    const piece = h('span', { class: `piece ${tone}` });
-    piece.style.setProperty('flex-grow', value / total);
-    return piece;
-  });
-  const legend = some.map(({ name, value, tone, href }) =>
-    h(
-      'li',
-      {},
-      h('span', { class: `dot ${tone}`, 'aria-hidden': 'true' }),
-      href ? h('a', { href }, name) : name,
-      ' ',
-      h('strong', {}, form(value)),
-    ),
-  );
-  return h(
+  const shown = parts.map((part) => ({ ...part, ...shareOf(part) }));
+  const node = h(
     'div',
     { class: 'shares' },
-    h('div', { class: 'bar', 'aria-hidden': 'true' }, pieces),
-    h('ul', { class: 'legend', 'aria-label': title }, legend),
+    h(
+      'div',
+      { class: 'bar', 'aria-hidden': 'true' },
+      shown.map(({ piece }) => piece),
+    ),
+    h(
+      'ul',
+      { class: 'legend', 'aria-label': title },
+      shown.map(({ item }) => item),
+    ),
   );
+  function update(counts) {
+    for (const { key, piece, item, number } of shown) {
+      const value = counts[key] ?? 0;
+      piece.hidden = item.hidden = value === 0;
+      piece.style.setProperty('flex-grow', value);
+      say(number, form(value));
+    }
+  }
+  return { node, update };
+}
+
+function shareOf({ name, tone, href }) {
+  const number = h('strong', {});
+  const dot = h('span', { class: `dot ${tone}`, 'aria-hidden': 'true' });
+  return {
+    piece: h('span', { class: `piece ${tone}` }),
+    number,
+    item: h('li', {}, dot, h('a', { href }, name), ' ', number),
+  };
 }

@@ -83,6 +83,7 @@ export function openCrawl(id, main, side) {
       const node = h('div', { class: `view ${known[0]}` });
       module.default(node, stage);
       fill(place, node);
+      nav.mark(known[0]);
     } catch (error) {
       if (!isGone(error))
         fill(
@@ -153,7 +154,7 @@ function navOf(id) {
   function mark(view) {
     for (const { link, view: own } of links) {
       own === view ? link.setAttribute('aria-current', 'page') : link.removeAttribute('aria-current');
-      if (own === view) link.scrollIntoView?.({ block: 'nearest', inline: 'center' });
+      if (own === view) node.scrollLeft = link.offsetLeft - (node.clientWidth - link.clientWidth) / 2;
     }
   }
   return { node, update, mark };

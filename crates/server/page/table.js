@@ -53,10 +53,14 @@ export function row(columns, item, properties) {
   return h(
     'tr',
     { role: 'row', ...properties },
-    columns.map((column) =>
-      h('td', { role: 'cell', class: column.class, 'data-label': column.name }, column.cell(item)),
-    ),
+    columns.map((column) => cell(column, column.cell(item))),
   );
+}
+
+/** One cell; where there is nothing to say, cards leave it out. */
+export function cell({ name, class: kind = '' }, content) {
+  const none = content === '–' || content === '' ? ' none' : '';
+  return h('td', { role: 'cell', class: kind + none, 'data-label': name }, content);
 }
 
 /** Keeps the rows of `body` in step with `items` without touching those that stay: focus and hover survive. */

@@ -17,7 +17,7 @@ const PACE = ['delay', 'rate', 'concurrency'];
 export default function now(place, stage) {
   const tiles = tilesOf();
   const charts = chartsOf();
-  const shares = h('div', {});
+  const shares = outcomes(stage.id);
   const pace = h('div', {});
   const last = tail(stage);
   const { id, signal } = stage;
@@ -26,7 +26,7 @@ export default function now(place, stage) {
     place,
     viewHead('Now', null),
     tiles.node,
-    shares,
+    shares.node,
     charts.node,
     pace,
     last.node,
@@ -35,7 +35,7 @@ export default function now(place, stage) {
 
   function update(crawl) {
     tiles.update(crawl);
-    fill(shares, outcomes(crawl));
+    shares.update(crawl.counts);
     if (isAlive(crawl)) charts.push(crawl);
     if (isAlive(crawl) !== Boolean(pace.firstChild)) fill(pace, isAlive(crawl) ? paceForm(id, signal) : null);
   }
@@ -101,8 +101,7 @@ function tilesOf() {
   return { node, update, machine: (server) => Object.assign(machine, server) };
 }
 
-function outcomes(crawl) {
-  const { counts, id } = crawl;
+function outcomes(id) {
   const parts = [
     ['Fetched', 'fetched', 'good'],
     ['Redirected', 'redirects', 'calm', 'redirected'],
@@ -112,7 +111,7 @@ function outcomes(crawl) {
   ];
   const shown = parts.map(([name, key, tone, outcome = key]) => ({
     name,
-    value: counts[key],
+    key,
     tone,
     href: viewPath(id, 'urls', { outcome }),
   }));
