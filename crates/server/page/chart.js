@@ -24,20 +24,20 @@ export function lineChart(title, form) {
     area,
     line,
   );
-  const [latest, top, from, till] = ['strong', 'span', 'span', 'span'].map((tag) => h(tag, {}));
+  const [latest, top, from, till] = ['strong', 'span', 'span', 'span'].map((tag) => h(tag));
   const cursor = h('span', { class: 'cursor', hidden: true });
   const plot = h('div', { class: 'plot' }, picture, cursor, h('span', { class: 'top' }, top));
-  const cells = h('div', {});
+  const cells = h('div');
   const details = h(
     'details',
     { ontoggle: () => details.open && fill(cells, tableOf(title, points, form)) },
-    h('summary', {}, 'As a table'),
+    h('summary', 'As a table'),
     cells,
   );
   const node = h(
     'figure',
     { class: 'chart' },
-    h('figcaption', {}, title, latest),
+    h('figcaption', title, latest),
     plot,
     h('div', { class: 'axis' }, from, till),
     details,
@@ -114,21 +114,20 @@ function niceCeiling(value) {
 function summary(title, points, form) {
   const values = points.map(({ value }) => value);
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return `${title} from ${clock(points[0].at)} to ${clock(points.at(-1).at)}: now ${form(values.at(-1))}, on average ${form(mean)}, at most ${form(Math.max(...values))}.`;
+  const span = `${clock(points[0].at)} to ${clock(points.at(-1).at)}`;
+  const [last, most] = [values.at(-1), Math.max(...values)];
+  return `${title} from ${span}: now ${form(last)}, on average ${form(mean)}, at most ${form(most)}.`;
 }
 
 function tableOf(title, points, form) {
   const step = Math.max(1, Math.ceil(points.length / TABLE_ROWS));
   const some = points.filter((_, n) => (points.length - 1 - n) % step === 0).reverse();
-  const rows = some.map(({ at, value }) =>
-    h('tr', {}, h('td', {}, clock(at)), h('td', { class: 'n' }, form(value))),
-  );
+  const rows = some.map(({ at, value }) => h('tr', h('td', clock(at)), h('td', { class: 'n' }, form(value))));
   return h(
     'table',
-    {},
     h('caption', { class: 'sr-only' }, title),
-    h('thead', {}, h('tr', {}, h('th', {}, 'Time'), h('th', { class: 'n' }, title))),
-    h('tbody', {}, rows),
+    h('thead', h('tr', h('th', 'Time'), h('th', { class: 'n' }, title))),
+    h('tbody', rows),
   );
 }
 
@@ -164,11 +163,11 @@ export function shareBar(title, parts, form) {
 }
 
 function shareOf({ name, tone, href }) {
-  const number = h('strong', {});
+  const number = h('strong');
   const dot = h('span', { class: `dot ${tone}`, 'aria-hidden': 'true' });
   return {
     piece: h('span', { class: `piece ${tone}` }),
     number,
-    item: h('li', {}, dot, h('a', { href }, name), ' ', number),
+    item: h('li', dot, h('a', { href }, name), ' ', number),
   };
 }

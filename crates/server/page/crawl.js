@@ -97,16 +97,11 @@ export function openCrawl(id, main, side) {
 }
 
 function headOf(id) {
-  const name = h('h1', {}, id);
+  const name = h('h1', id);
   const state = h('span', { class: 'state' });
   const words = h('p', { class: 'standing' });
   const buttons = h('div', { class: 'row actions' });
-  const node = h(
-    'div',
-    { class: 'crawl-head' },
-    h('div', { class: 'crawl-title' }, name, state, buttons),
-    words,
-  );
+  const node = h('div', { class: 'crawl-head' }, h('div', { class: 'crawl-title' }, name, state, buttons), words);
   let last = '';
   let saidAt = 0;
 
@@ -131,13 +126,7 @@ function headOf(id) {
 function navOf(id) {
   const links = VIEWS.map(([view, name, counter]) => {
     const number = h('span', { class: 'number' });
-    const link = h(
-      'a',
-      { href: viewPath(id, view), 'data-view': view },
-      icon(view),
-      h('span', {}, name),
-      number,
-    );
+    const link = h('a', { href: viewPath(id, view), 'data-view': view }, icon(view), h('span', name), number);
     return { link, number, counter, view };
   });
   const node = h(

@@ -33,7 +33,7 @@ const head = (url, close) =>
   h(
     'div',
     { class: 'detail-head' },
-    h('h3', {}, urlText(url), outLink(url)),
+    h('h3', urlText(url), outLink(url)),
     button('Close', close, { kind: 'small', sign: 'close' }),
   );
 
@@ -46,11 +46,7 @@ function parts(found, stage, url, open) {
       'div',
       { class: 'row' },
       found.archived
-        ? h(
-            'a',
-            { class: 'button', href: viewPath(stage.id, 'archive', { url, at: row?.at }) },
-            'Archived copy',
-          )
+        ? h('a', { class: 'button', href: viewPath(stage.id, 'archive', { url, at: row?.at }) }, 'Archived copy')
         : null,
       button('Leave out its like …', () => ruleDialog(stage.id, { exclude: patternOf(url) })),
     ),
@@ -64,8 +60,7 @@ function parts(found, stage, url, open) {
           'Notes',
           h(
             'ul',
-            {},
-            found.notes.map((note) => h('li', {}, typeof note === 'string' ? note : JSON.stringify(note))),
+            found.notes.map((note) => h('li', typeof note === 'string' ? note : JSON.stringify(note))),
           ),
         )
       : null,
@@ -75,14 +70,11 @@ function parts(found, stage, url, open) {
   ];
 }
 
-const part = (title, ...children) => h('details', { class: 'part' }, h('summary', {}, title), children);
+const part = (title, ...children) => h('details', { class: 'part' }, h('summary', title), children);
 
 function facts(row, more, open) {
-  const link = (to) =>
-    h('button', { type: 'button', class: 'plain-button', onclick: () => open(to) }, urlText(to));
-  const status = row.status
-    ? `${row.status}${STATUSES[row.status] ? ` (${STATUSES[row.status]})` : ''}`
-    : null;
+  const link = (to) => h('button', { type: 'button', class: 'plain-button', onclick: () => open(to) }, urlText(to));
+  const status = row.status ? `${row.status}${STATUSES[row.status] ? ` (${STATUSES[row.status]})` : ''}` : null;
   const rows = [
     ['Outcome', badge(OUTCOMES, row.outcome)],
     ['Status', status],
@@ -91,10 +83,7 @@ function facts(row, more, open) {
     ['Same bytes as', row.same_as && link(row.same_as)],
     ['Nearly the same as', row.near && link(row.near)],
     ['Type', row.type],
-    [
-      'Size',
-      row.bytes !== undefined && row.bytes !== null ? `${bytes(row.bytes)} in ${duration(row.ms)}` : null,
-    ],
+    ['Size', row.bytes !== undefined && row.bytes !== null ? `${bytes(row.bytes)} in ${duration(row.ms)}` : null],
     ['When', ago(row.at)],
     ['Depth', row.depth ? counted(row.depth, 'hop') : 'a start URL'],
     ['Found', row.from ? [`${row.via ?? 'link'} on `, link(row.from)] : row.via],
@@ -107,7 +96,7 @@ function facts(row, more, open) {
   return h(
     'dl',
     { class: 'facts-list' },
-    rows.filter(([, value]) => value).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
+    rows.filter(([, value]) => value).map(([name, value]) => [h('dt', name), h('dd', value)]),
   );
 }
 
@@ -118,16 +107,15 @@ function why(found) {
   const verdict = robots
     ? h(
         'p',
-        {},
         robots.allowed ? 'robots.txt lets us in.' : 'robots.txt says no.',
-        robots.rule ? [`${line ? `${line}: ` : ' '}`, h('code', {}, robots.rule)] : null,
+        robots.rule ? [`${line ? `${line}: ` : ' '}`, h('code', robots.rule)] : null,
       )
     : null;
   return h(
     'section',
     { class: 'why' },
-    h('h4', {}, 'Why'),
-    words.map((text) => h('p', {}, text)),
+    h('h4', 'Why'),
+    words.map((text) => h('p', text)),
     verdict,
   );
 }
@@ -137,19 +125,14 @@ function links(title, found, open) {
   const items = found.links.map((link) =>
     h(
       'li',
-      {},
-      h(
-        'button',
-        { type: 'button', class: 'plain-button', onclick: () => open(link.url) },
-        urlText(link.url),
-      ),
+      h('button', { type: 'button', class: 'plain-button', onclick: () => open(link.url) }, urlText(link.url)),
       link.text ? [' ', foreign(link.text, 'q')] : null,
       link.verdict ? h('span', { class: 'hint' }, ` ${link.verdict}`) : null,
     ),
   );
   const rest = found.total - found.links.length;
   return part(
-    `${title}: ${count(found.total)}`,
+    `${title}: ${found.partial ? 'at least ' : ''}${count(found.total)}`,
     h('ul', { class: 'plain urls-list' }, items),
     rest > 0 ? h('p', { class: 'hint' }, `and ${count(rest)} more`) : null,
   );
@@ -158,11 +141,11 @@ function links(title, found, open) {
 function message(title, sent) {
   if (!sent) return null;
   const lines = sent.headers.map(([name, value]) =>
-    h('div', {}, h('span', { class: 'header-name' }, `${name}: `), value),
+    h('div', h('span', { class: 'header-name' }, `${name}: `), value),
   );
   return part(
     `${title}: ${sent.line}`,
-    h('div', { class: 'headers mono', dir: 'ltr' }, h('div', {}, sent.line), lines),
+    h('div', { class: 'headers mono', dir: 'ltr' }, h('div', sent.line), lines),
   );
 }
 

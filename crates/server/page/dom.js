@@ -4,19 +4,23 @@
 const SVG = 'http://www.w3.org/2000/svg';
 const PROPERTIES = new Set(['value', 'checked', 'selected', 'disabled', 'open', 'hidden']);
 
-/** An HTML element. `on…` properties are listeners; null, undefined and false are left out. */
-export function h(tag, properties, ...children) {
-  return dress(document.createElement(tag), properties, children);
+/**
+ * An HTML element: properties, if any, then children. `on…` properties are listeners; null, undefined and false are
+ * left out.
+ */
+export function h(tag, ...rest) {
+  return dress(document.createElement(tag), rest);
 }
 
 /** The same for SVG. */
-export function s(tag, properties, ...children) {
-  return dress(document.createElementNS(SVG, tag), properties, children);
+export function s(tag, ...rest) {
+  return dress(document.createElementNS(SVG, tag), rest);
 }
 
-function dress(node, properties, children) {
-  for (const [name, value] of Object.entries(properties ?? {})) set(node, name, value);
-  add(node, children);
+function dress(node, rest) {
+  const properties = Object.getPrototypeOf(rest[0] ?? '') === Object.prototype ? rest.shift() : {};
+  for (const [name, value] of Object.entries(properties)) set(node, name, value);
+  add(node, rest);
   return node;
 }
 
@@ -71,11 +75,7 @@ export function outLink(url) {
   if (!href) return null;
   const label = `Open ${url} on the live web`;
   const safe = { target: '_blank', rel: 'noopener noreferrer' };
-  return h(
-    'a',
-    { class: 'out', href, title: 'Open on the live web', 'aria-label': label, ...safe },
-    icon('out'),
-  );
+  return h('a', { class: 'out', href, title: 'Open on the live web', 'aria-label': label, ...safe }, icon('out'));
 }
 
 /** Words of the crawled web: their direction is their own. */

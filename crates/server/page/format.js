@@ -52,8 +52,7 @@ export function duration(ms) {
 }
 
 /** The same for a guess: no finer than it can be. */
-export const roughly = (ms) =>
-  ms < 60_000 ? 'less than a minute' : duration(Math.round(ms / 60_000) * 60_000);
+export const roughly = (ms) => (ms < 60_000 ? 'less than a minute' : duration(Math.round(ms / 60_000) * 60_000));
 
 function pair(seconds, large, largeName, small, smallName) {
   const rest = Math.floor((seconds % large) / small);
@@ -83,7 +82,7 @@ export const clock = (at) => new Date(at).toLocaleTimeString('en-GB');
 
 /** A time that stays true as time goes on, with the exact one on hover. */
 export function ago(at) {
-  if (!isNumber(at)) return h('span', {}, NOTHING);
+  if (!isNumber(at)) return h('span', NOTHING);
   return h('time', { datetime: new Date(at).toISOString(), title: exact(at), 'data-at': at }, relative(at));
 }
 

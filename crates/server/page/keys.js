@@ -34,10 +34,7 @@ export const SETTINGS = {
   proxy: ['text', 'Ask by way of a proxy'],
   'no-proxy': ['text', 'Names and networks that are asked without the proxy'],
   http2: ['yes', 'Speak HTTP/2 with servers that know it'],
-  'respect-signals': [
-    'list',
-    'Keep nothing whose owner reserves these uses: search, ai-input, ai-train, tdm',
-  ],
+  'respect-signals': ['list', 'Keep nothing whose owner reserves these uses: search, ai-input, ai-train, tdm'],
   tdmrep: ['yes', 'Ask each site for its tdmrep.json, too'],
   'no-probe': ['yes', 'Do not ask for a path that cannot be there'],
   'ignore-robots': ['yes', 'Fetch what robots.txt forbids; for your own sites'],

@@ -1,7 +1,7 @@
 // The beginning: the frame around the views, and which view belongs to which address.
 
 import { h, fill, icon, say } from './dom.js';
-import { gate } from './api.js';
+import { gate, get } from './api.js';
 import { button, emptyBox, loading, problemBox } from './widgets.js';
 import { followLinks, road } from './stage.js';
 import { openCrawl } from './crawl.js';
@@ -39,6 +39,11 @@ function header() {
     links.map(([href, text]) => h('a', { href }, text)),
   );
   fill(document.getElementById('top'), home, isPublic ? null : nav, connection, themeButton());
+  if (!isPublic)
+    get('/server').then(
+      ({ root }) => (nav.children[1].hidden = !root),
+      () => {},
+    );
 }
 
 function markPlace(path) {
@@ -124,19 +129,12 @@ function locked() {
       h('h1', { tabindex: '-1', 'data-focus': true }, 'This browser is not let in yet'),
       h(
         'p',
-        {},
         'When ',
-        h('code', {}, 'larm serve'),
+        h('code', 'larm serve'),
         ' starts, it prints a link with a token in it. Open that link once in this browser; after that, a cookie lets you in.',
       ),
-      h('pre', {}, h('code', {}, `${location.origin}/?token=…`)),
-      h(
-        'p',
-        {},
-        'The link is gone? Start ',
-        h('code', {}, 'larm serve'),
-        ' again: crawls that run go on meanwhile.',
-      ),
+      h('pre', h('code', `${location.origin}/?token=…`)),
+      h('p', 'The link is gone? Start ', h('code', 'larm serve'), ' again: crawls that run go on meanwhile.'),
       button('Try again', () => location.reload(), { kind: 'main' }),
     ),
   );

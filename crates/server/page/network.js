@@ -17,17 +17,16 @@ export function hostGraph({ nodes, arcs }) {
     .filter(({ from, to }) => from !== to && points.has(from) && points.has(to))
     .map((arc) => line(points, arc));
   const circles = nodes.map((node, n) => circle(points.get(node.host), node, radius(node), n < NAMED_MAX));
-  const label = `${counted(nodes.length, 'host')} and ${counted(arcs.length, 'connection')} between them. Largest: ${nodes
-    .slice(0, 3)
-    .map(({ host, pages }) => `${host} with ${counted(pages, 'page')}`)
-    .join(', ')}.`;
+  const largest = nodes.slice(0, 3).map(({ host, pages }) => `${host} with ${counted(pages, 'page')}`);
+  const size = `${counted(nodes.length, 'host')} and ${counted(arcs.length, 'connection')} between them`;
+  const label = `${size}. Largest: ${largest.join(', ')}.`;
   const picture = s(
     'svg',
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label, class: 'network' },
     lines,
     circles,
   );
-  return h('div', {}, picture, h('details', {}, h('summary', {}, 'As a table'), arcTable(arcs)));
+  return h('div', picture, h('details', h('summary', 'As a table'), arcTable(arcs)));
 }
 
 function line(points, { from, to, links }) {
@@ -35,22 +34,20 @@ function line(points, { from, to, links }) {
   const node = s(
     'line',
     { class: 'arc', x1: a.x, y1: a.y, x2: b.x, y2: b.y },
-    s('title', {}, `${from} → ${to}: ${counted(links, 'link')}`),
+    s('title', `${from} → ${to}: ${counted(links, 'link')}`),
   );
   node.style.setProperty('stroke-width', `${Math.min(5, 0.6 + Math.log10(links + 1))}`);
   return node;
 }
 
 function circle({ x, y }, { host, pages }, radius, isNamed) {
-  const name = isNamed
-    ? s('text', { y: radius + 13 }, host.length > 28 ? `${host.slice(0, 27)}…` : host)
-    : null;
+  const name = isNamed ? s('text', { y: radius + 13 }, host.length > 28 ? `${host.slice(0, 27)}…` : host) : null;
   return s(
     'g',
     { class: 'host', transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` },
     s('circle', { r: radius.toFixed(1) }),
     name,
-    s('title', {}, `${host}: ${counted(pages, 'page')}`),
+    s('title', `${host}: ${counted(pages, 'page')}`),
   );
 }
 
@@ -60,10 +57,7 @@ function layOut(nodes, arcs) {
     nodes.map(({ host }, n) => {
       const angle = n * 2.39996; // the golden angle: neighbours in the list are far apart
       const reach = 40 + 150 * Math.sqrt(n / nodes.length);
-      return [
-        host,
-        { x: WIDTH / 2 + 1.6 * reach * Math.cos(angle), y: HEIGHT / 2 + reach * Math.sin(angle) },
-      ];
+      return [host, { x: WIDTH / 2 + 1.6 * reach * Math.cos(angle), y: HEIGHT / 2 + reach * Math.sin(angle) }];
     }),
   );
   const all = [...points.values()];

@@ -46,8 +46,6 @@ export function followLinks() {
 function isOurs(link) {
   const elsewhere = /^\/(api|page|replay|metrics)(\/|$)/;
   return (
-    link.origin === location.origin &&
-    !elsewhere.test(link.pathname) &&
-    !link.getAttribute('href').startsWith('#')
+    link.origin === location.origin && !elsewhere.test(link.pathname) && !link.getAttribute('href').startsWith('#')
   );
 }

@@ -140,11 +140,11 @@ function matches({ waiting, matching, sampled, examples }) {
     ? `It would remove ${about}${count(matching)} of ${counted(waiting, 'waiting URL')}.`
     : `It matches none of the ${counted(waiting, 'waiting URL')}, but would keep such URLs out from now on.`;
   return [
-    h('p', {}, h('strong', {}, words)),
+    h('p', h('strong', words)),
     h(
       'ul',
       { class: 'plain urls-list' },
-      examples.map((url) => h('li', {}, urlText(url))),
+      examples.map((url) => h('li', urlText(url))),
     ),
     matching > examples.length
       ? h('p', { class: 'hint' }, `and ${about}${count(matching - examples.length)} more`)

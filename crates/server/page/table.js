@@ -104,10 +104,7 @@ export function pager(change) {
     seen.length = trail.length;
     const before = seen.reduce((sum, n) => sum + (n ?? 0), 0) - (seen[trail.length - 1] ?? 0);
     seen[trail.length - 1] = shown;
-    fill(
-      where,
-      shown ? `${count(before + 1)} to ${count(before + shown)} of ${count(answer.total)}` : 'Nothing',
-    );
+    fill(where, shown ? `${count(before + 1)} to ${count(before + shown)} of ${count(answer.total)}` : 'Nothing');
     back.disabled = trail.length < 2;
     on.disabled = !next;
     node.hidden = trail.length < 2 && !next && shown < 2;

@@ -19,7 +19,7 @@ export function tail(stage) {
     h(
       'div',
       { class: 'card-head' },
-      h('h3', {}, 'Last fetches'),
+      h('h3', 'Last fetches'),
       note,
       hold,
       h('a', { href: viewPath(stage.id, 'urls') }, 'All URLs'),
@@ -57,12 +57,9 @@ export function tail(stage) {
 }
 
 function line(id, row) {
-  const facts = [row.type, row.bytes && bytes(row.bytes), row.ms && duration(row.ms)]
-    .filter(Boolean)
-    .join(' · ');
+  const facts = [row.type, row.bytes && bytes(row.bytes), row.ms && duration(row.ms)].filter(Boolean).join(' · ');
   return h(
     'li',
-    {},
     h('time', { title: new Date(row.at).toLocaleString() }, clock(row.at)),
     h('span', { class: `verdict ${tone(row)}`, title: verdictWords(row) }, verdict(row)),
     h('a', { href: viewPath(id, 'urls', { show: row.url }) }, urlText(row.url)),

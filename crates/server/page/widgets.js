@@ -22,9 +22,8 @@ export function problemBox(problem, again) {
     icon('alert'),
     h(
       'div',
-      {},
-      h('p', {}, h('strong', {}, problem.message)),
-      problem.hint ? h('p', {}, problem.hint) : null,
+      h('p', h('strong', problem.message)),
+      problem.hint ? h('p', problem.hint) : null,
       again ? button('Try again', again) : null,
     ),
   );
@@ -37,7 +36,7 @@ export function emptyBox(sign, title, ...words) {
     { class: 'empty' },
     icon(sign),
     h('p', { class: 'empty-title' }, title),
-    words.length ? h('p', {}, words) : null,
+    words.length ? h('p', words) : null,
   );
 }
 
@@ -131,8 +130,7 @@ export function confirm(title, words, yes, kind = 'main') {
   return dialog(title, (close) =>
     h(
       'div',
-      {},
-      h('p', {}, words),
+      h('p', words),
       h(
         'div',
         { class: 'row end' },
@@ -145,13 +143,13 @@ export function confirm(title, words, yes, kind = 'main') {
 
 /** The line of curl that does the same as a view. `update(method, path, body)` changes it. */
 export function asCommand(method, path, body) {
-  const code = h('code', {});
+  const code = h('code');
   const copy = button('Copy', () => copyText(code, copy), { kind: 'small' });
   const node = h(
     'details',
     { class: 'command' },
-    h('summary', {}, 'As a command'),
-    h('div', {}, h('pre', { tabindex: '0' }, code), copy),
+    h('summary', 'As a command'),
+    h('div', h('pre', { tabindex: '0' }, code), copy),
   );
   node.update = (...request) => say(code, curl(...request));
   node.update(method, path, body);
@@ -164,8 +162,7 @@ function curl(method, path, body) {
   const parts = ['curl', '-H "Authorization: Bearer $LARM_TOKEN"'];
   if (path.endsWith('/events')) parts.push('-N');
   if (method !== 'GET') parts.push('-X', method);
-  if (body !== undefined)
-    parts.push("-H 'Content-Type: application/json'", '-d', quoted(JSON.stringify(body)));
+  if (body !== undefined) parts.push("-H 'Content-Type: application/json'", '-d', quoted(JSON.stringify(body)));
   return [...parts, quoted(location.origin + address(path))].join(' ');
 }
 
@@ -185,7 +182,7 @@ export function viewHead(title, words, ...actions) {
   return h(
     'div',
     { class: 'view-head' },
-    h('div', {}, h('h2', { tabindex: '-1', 'data-focus': true }, title), words ? h('p', {}, words) : null),
+    h('div', h('h2', { tabindex: '-1', 'data-focus': true }, title), words ? h('p', words) : null),
     actions.length ? h('div', { class: 'row' }, actions) : null,
   );
 }

@@ -60,15 +60,13 @@ const ended = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
 const told_of = {
   new: () => 'It has not been started yet.',
   running: runs,
-  paused: (crawl) =>
-    `Paused with ${pages(crawl)} fetched and ${waiting(crawl)}. Nothing is asked of anybody.`,
+  paused: (crawl) => `Paused with ${pages(crawl)} fetched and ${waiting(crawl)}. Nothing is asked of anybody.`,
   offline: (crawl) =>
     `This machine has no network. It goes on by itself, from ${pages(crawl)}, when the network is back.`,
   'disk-low': (crawl) => `The disk is nearly full. It goes on, from ${pages(crawl)}, when there is room.`,
   stopping: (crawl) =>
     `Stopping: ${counted(crawl.rates?.in_flight ?? 0, 'fetch', 'fetches')} in flight will be finished and saved.`,
-  finished: (crawl) =>
-    `Done: ${pages(crawl)}, ${bytes(crawl.counts.bytes)}, in ${duration(crawl.active_ms)}.`,
+  finished: (crawl) => `Done: ${pages(crawl)}, ${bytes(crawl.counts.bytes)}, in ${duration(crawl.active_ms)}.`,
   stopped: (crawl) => `Stopped after ${pages(crawl)}, with ${waiting(crawl)}. It can go on where it was.`,
   limit: (crawl) => `A limit that you set ended it after ${pages(crawl)}.`,
   killed: (crawl) => `It was interrupted after ${pages(crawl)}. Nothing is lost: it can go on where it was.`,
@@ -115,9 +113,7 @@ export const verdict = (row) =>
 /** What stands behind that word, for hovering and for readers. */
 export function verdictWords(row) {
   const outcome = OUTCOMES[row.outcome]?.[0] ?? row.outcome;
-  const status = row.status
-    ? ` with ${row.status}${STATUSES[row.status] ? `, ${STATUSES[row.status]}` : ''}`
-    : '';
+  const status = row.status ? ` with ${row.status}${STATUSES[row.status] ? `, ${STATUSES[row.status]}` : ''}` : '';
   return `${outcome}${status}${row.reason ? `: ${row.reason}` : ''}`;
 }
 
@@ -132,9 +128,5 @@ export function places(rates) {
 export function settingText(value) {
   if (Array.isArray(value)) return value.map(settingText).join(', ');
   if (value !== null && typeof value === 'object') return JSON.stringify(value);
-  return value === null || value === undefined
-    ? ''
-    : typeof value === 'number'
-      ? count(value)
-      : String(value);
+  return value === null || value === undefined ? '' : typeof value === 'number' ? count(value) : String(value);
 }

@@ -14,7 +14,7 @@ export default function archive(place, stage) {
 
 function files(place, { id, signal }) {
   const path = crawlPath(id, 'archive');
-  const list = h('div', {});
+  const list = h('div');
   fill(
     place,
     viewHead('Archive', 'What was fetched, byte for byte, in WARC files that other tools read, too.'),
@@ -60,7 +60,7 @@ function sizes({ files: all, bytes: kept, content_bytes: content, saved = {} }) 
       ? `${Math.max(0, Math.round((1 - kept / content) * 100))} % less than the ${bytes(content)} that came`
       : 'in all files';
   const tiles = [
-    ['Files', count(all.length), 'WARC, compressed'],
+    ['Files', count(all.length), 'WARC files and their index'],
     ['Size', bytes(kept), less],
     ['Saved by compression', bytes(saved.compression), 'the same bytes, packed'],
     ['Saved by duplicates', bytes(saved.duplicates), 'what came twice is kept once'],
@@ -69,7 +69,7 @@ function sizes({ files: all, bytes: kept, content_bytes: content, saved = {} }) 
     'dl',
     { class: 'tiles' },
     tiles.map(([name, value, note]) =>
-      h('div', { class: 'tile' }, h('dt', {}, name), h('dd', {}, value), h('dd', { class: 'note' }, note)),
+      h('div', { class: 'tile' }, h('dt', name), h('dd', value), h('dd', { class: 'note' }, note)),
     ),
   );
 }
@@ -105,7 +105,7 @@ function fileTable(id, all) {
 /** One page as it was. The frame runs no script, and asks nothing of the live web. */
 function replay(place, { id, params, signal }, url) {
   const path = crawlPath(id, 'replay') + query({ url, at: params.get('at') });
-  const when = h('span', {});
+  const when = h('span');
   const body = h('div', { class: 'replay' }, loading());
   fill(
     place,
@@ -117,12 +117,11 @@ function replay(place, { id, params, signal }, url) {
       icon('archive'),
       h(
         'div',
-        {},
-        h('strong', {}, 'This is an archived copy'),
+        h('strong', 'This is an archived copy'),
         when,
         '. ',
         'Scripts are off, and nothing is loaded from the live web.',
-        h('div', {}, urlText(url), ' ', outLink(url)),
+        h('div', urlText(url), ' ', outLink(url)),
       ),
     ),
     body,

@@ -29,7 +29,7 @@ export default function broken(place, stage) {
   const { id, params, signal, view } = stage;
   const [title, words, none, noneWords] = KINDS[view];
   const filters = { q: params.get('q') ?? '' };
-  const list = h('div', {});
+  const list = h('div');
   const command = asCommand('GET', crawlPath(id, view));
   const csv = h(
     'a',
@@ -46,14 +46,7 @@ export default function broken(place, stage) {
     oninput: debounce(change, 250),
   });
 
-  fill(
-    place,
-    viewHead(title, words, csv),
-    h('div', { class: 'row filters' }, find),
-    list,
-    pages.node,
-    command,
-  );
+  fill(place, viewHead(title, words, csv), h('div', { class: 'row filters' }, find), list, pages.node, command);
 
   function change() {
     filters.q = find.value.trim();
@@ -90,7 +83,7 @@ function card(id, view, group) {
       'div',
       { class: 'group-head' },
       h('span', { class: `verdict ${tone(row)}`, title: verdictWords(row) }, verdict(row)),
-      h('h3', {}, target, outLink(group.url)),
+      h('h3', target, outLink(group.url)),
     ),
     view === 'redirects' ? journey(id, group) : h('p', { class: 'reason' }, reason(group)),
     linkedFrom(id, group),
@@ -103,31 +96,28 @@ const reason = ({ status, reason: told }) =>
 function journey(id, { target, final, final_status: status, hops }) {
   const step = (url) => h('a', { href: viewPath(id, 'urls', { show: url }) }, urlText(url));
   const end = status ? ` (${status}${STATUSES[status] ? `, ${STATUSES[status]}` : ''})` : '';
-  const further = final && final !== target ? h('p', {}, '→ … → ', step(final), end) : null;
+  const further = final && final !== target ? h('p', '→ … → ', step(final), end) : null;
   return h(
     'div',
     { class: 'reason' },
-    h('p', {}, '→ ', step(target), further ? '' : end),
+    h('p', '→ ', step(target), further ? '' : end),
     further,
     hops > 1 ? h('p', { class: 'hint' }, counted(hops, 'hop')) : null,
   );
 }
 
 function linkedFrom(id, { from, from_total: total }) {
-  if (!total)
-    return h('p', { class: 'hint' }, 'No page links to it: a start URL, a sitemap, or another redirect.');
+  if (!total) return h('p', { class: 'hint' }, 'No page links to it: a start URL, a sitemap, or another redirect.');
   const rest = total - from.length;
   return h(
     'details',
-    {},
-    h('summary', {}, `Linked from ${counted(total, 'page')}`),
+    h('summary', `Linked from ${counted(total, 'page')}`),
     h(
       'ul',
       { class: 'plain urls-list' },
       from.map(({ url, text }) =>
         h(
           'li',
-          {},
           h('a', { href: viewPath(id, 'urls', { show: url }) }, urlText(url)),
           text ? [' ', foreign(text, 'q')] : null,
         ),

@@ -19,7 +19,7 @@ const NAMES = {
 
 export default function compare(place, { params, signal }) {
   const chosen = { a: params.get('a') ?? '', b: params.get('b') ?? '' };
-  const body = h('div', {});
+  const body = h('div');
   const bar = h('div', { class: 'row filters' });
   const command = asCommand('GET', '/compare' + query({ a: 'A', b: 'B' }));
   fill(
@@ -29,9 +29,8 @@ export default function compare(place, { params, signal }) {
       { class: 'view-head' },
       h(
         'div',
-        {},
         h('h1', { tabindex: '-1', 'data-focus': true }, 'Compare'),
-        h('p', {}, 'Two crawls side by side: the same site at two times, or with two settings.'),
+        h('p', 'Two crawls side by side: the same site at two times, or with two settings.'),
       ),
     ),
     bar,
@@ -52,12 +51,7 @@ export default function compare(place, { params, signal }) {
         });
         return node;
       };
-      fill(
-        bar,
-        chooser('a', 'First crawl'),
-        h('span', { class: 'hint' }, 'with'),
-        chooser('b', 'Second crawl'),
-      );
+      fill(bar, chooser('a', 'First crawl'), h('span', { class: 'hint' }, 'with'), chooser('b', 'Second crawl'));
       show();
     },
     (error) => signal.aborted || fill(body, problemBox(error)),
@@ -65,8 +59,7 @@ export default function compare(place, { params, signal }) {
 
   function show() {
     remember(chosen);
-    if (!chosen.a || !chosen.b)
-      return fill(body, emptyBox('runs', 'Choose two crawls', ' to see what differs.'));
+    if (!chosen.a || !chosen.b) return fill(body, emptyBox('runs', 'Choose two crawls', ' to see what differs.'));
     const path = `/compare${query(chosen)}`;
     command.update('GET', path);
     fill(body);
@@ -91,20 +84,20 @@ function parts({ a, b, settings, counts, only_a: onlyA, only_b: onlyB, changed }
     h(
       'section',
       { class: 'card' },
-      h('h2', {}, 'Counts'),
+      h('h2', 'Counts'),
       table('Counts', [...columns(form, 'n'), difference], counts),
     ),
     h(
       'section',
       { class: 'card' },
-      h('h2', {}, 'Settings that differ'),
+      h('h2', 'Settings that differ'),
       settings.length
         ? table(
             'Settings',
             columns((_, value) => settingText(value) || '–'),
             settings,
           )
-        : h('p', {}, 'None.'),
+        : h('p', 'None.'),
     ),
     h('div', { class: 'pair' }, urlsOf(`Only in ${a.name}`, onlyA), urlsOf(`Only in ${b.name}`, onlyB)),
     urlsOf('In both, and changed', changed),
@@ -113,11 +106,11 @@ function parts({ a, b, settings, counts, only_a: onlyA, only_b: onlyB, changed }
 
 function urlsOf(title, { total, urls }) {
   const rest = total - urls.length;
-  const items = urls.map((url) => h('li', {}, urlText(typeof url === 'string' ? url : url.url)));
+  const items = urls.map((url) => h('li', urlText(typeof url === 'string' ? url : url.url)));
   return h(
     'section',
     { class: 'card' },
-    h('h2', {}, title),
+    h('h2', title),
     h('p', { class: 'hint' }, counted(total, 'URL')),
     h('ul', { class: 'plain urls-list' }, items),
     rest > 0 ? h('p', { class: 'hint' }, `and ${count(rest)} more`) : null,

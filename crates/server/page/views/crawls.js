@@ -1,7 +1,7 @@
 // All crawls: how each stands, and one field to start another.
 
 import { h, fill, icon, foreign, urlText, say } from '../dom.js';
-import { get, listen, post } from '../api.js';
+import { get, isGone, listen, post } from '../api.js';
 import { asCommand, badge, busy, problemBox, loading } from '../widgets.js';
 import { STATES, standing, isAlive } from '../words.js';
 import { ago, bytes, count, decimal } from '../format.js';
@@ -14,20 +14,22 @@ const SHOWN_MAX = 200;
 export default function crawls(place, { signal }) {
   const start = quickStart();
   const list = h('ul', { class: 'plain crawl-list' });
-  const rest = h('div', {});
+  const rest = h('div');
   const rows = new Map();
+  let hasRoot = true;
   fill(place, start.node, rest, list, asCommand('GET', '/crawls'));
   fill(rest, loading());
 
   function show({ crawls: all }) {
     start.welcome(all.length === 0);
+    // A server without a root shows what it was given: a single crawl needs no list.
+    if (!hasRoot && all.length === 1) return go(viewPath(all[0].id, 'now'), { replace: true });
     fill(
       rest,
-      all.length ? h('h2', {}, all.length === 1 ? 'One crawl' : `${count(all.length)} crawls`) : null,
+      all.length ? h('h2', all.length === 1 ? 'One crawl' : `${count(all.length)} crawls`) : null,
       all.length > SHOWN_MAX ? h('p', { class: 'hint' }, `The first ${SHOWN_MAX} are shown.`) : null,
     );
-    const order = (crawl) => [isAlive(crawl) ? 0 : 1, -(crawl.started ?? 0)];
-    const sorted = [...all].sort((a, b) => order(a)[0] - order(b)[0] || order(a)[1] - order(b)[1]);
+    const sorted = [...all].sort((a, b) => isAlive(b) - isAlive(a) || (b.started ?? 0) - (a.started ?? 0));
     keepRows(
       list,
       rows,
@@ -37,19 +39,18 @@ export default function crawls(place, { signal }) {
     );
   }
 
-  const refresh = () =>
-    get('/crawls', { signal })
-      .then(show)
-      .catch((error) => {
-        if (!signal.aborted) fill(rest, problemBox(error, refresh));
-      });
-  refresh();
-  listen(
-    '/events',
-    { crawls: show },
-    (detail) => dispatchEvent(new CustomEvent('larm:connection', { detail })),
-    signal,
-  );
+  async function open() {
+    try {
+      hasRoot = Boolean((await get('/server', { signal })).root);
+      start.node.hidden = !hasRoot;
+      show(await get('/crawls', { signal }));
+      const state = (detail) => dispatchEvent(new CustomEvent('larm:connection', { detail }));
+      if (!signal.aborted) listen('/events', { crawls: show }, state, signal);
+    } catch (error) {
+      if (!isGone(error)) fill(rest, problemBox(error, open));
+    }
+  }
+  open();
 }
 
 /** One field and Start: large while there is no crawl yet. */
@@ -79,13 +80,7 @@ function quickStart() {
     { class: 'quick', onsubmit: submit },
     h('div', { class: 'quick-line' }, input, begin),
     wrong,
-    h(
-      'p',
-      { class: 'hint' },
-      'Crawls that one host, one request a second, and obeys its robots.txt. ',
-      more,
-      '.',
-    ),
+    h('p', { class: 'hint' }, 'Crawls that one host, one request a second, and obeys its robots.txt. ', more, '.'),
   );
   const title = h('h1', { tabindex: '-1', 'data-focus': true }, 'Crawls');
   const words = h(
@@ -117,8 +112,8 @@ function quickStart() {
 }
 
 function card(crawl) {
-  const state = h('span', {});
-  const words = h('p', {});
+  const state = h('span');
+  const words = h('p');
   const numbers = h('dl', { class: 'numbers' });
   const when = h('span', { class: 'hint' });
   const buttons = h('div', { class: 'row' });
@@ -132,7 +127,7 @@ function card(crawl) {
   const node = h(
     'li',
     { class: 'card crawl' },
-    h('div', { class: 'crawl-title' }, h('h3', {}, name), state, buttons),
+    h('div', { class: 'crawl-title' }, h('h3', name), state, buttons),
     seeds,
     words,
     h('div', { class: 'numbers-line' }, numbers, when),
@@ -143,7 +138,7 @@ function card(crawl) {
     say(words, standing(next));
     fill(
       numbers,
-      facts(next).map(([term, value]) => h('div', {}, h('dt', {}, term), h('dd', {}, value))),
+      facts(next).map(([term, value]) => h('div', h('dt', term), h('dd', value))),
     );
     if (next.state === last) return;
     last = next.state;

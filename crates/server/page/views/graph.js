@@ -14,15 +14,10 @@ const LOOKS_MAX = 400;
 export default function graph(place, stage) {
   const { id, signal } = stage;
   const path = crawlPath(id, 'graph');
-  const body = h('div', {});
+  const body = h('div');
   const make = button('Make it anew', () => build(make), { sign: 'runs' });
   make.hidden = true;
-  fill(
-    place,
-    viewHead('Graph', 'Who links to whom, and which pages matter.', make),
-    body,
-    asCommand('GET', path),
-  );
+  fill(place, viewHead('Graph', 'Who links to whom, and which pages matter.', make), body, asCommand('GET', path));
 
   /** Asks for the graph; `wasMade` is when the one shown until now was made. */
   async function look(looks = 0, wasMade = null) {
@@ -79,12 +74,12 @@ function parts(id, answer) {
     : null;
   const words = `${counted(answer.pages, 'page')}, ${counted(answer.nodes, 'URL')}, ${counted(answer.arcs, 'link')}`;
   return [
-    h('p', {}, words, answer.made ? ['; made ', ago(answer.made)] : null, '.'),
+    h('p', words, answer.made ? ['; made ', ago(answer.made)] : null, '.'),
     stale,
     h(
       'section',
       { class: 'card' },
-      h('h3', {}, 'Hosts'),
+      h('h3', 'Hosts'),
       answer.hosts.nodes.length > 1
         ? hostGraph(answer.hosts)
         : h('p', { class: 'hint' }, 'One host alone: there is nothing to draw between hosts.'),
@@ -95,17 +90,17 @@ function parts(id, answer) {
       h(
         'section',
         { class: 'card' },
-        h('h3', {}, 'By PageRank'),
+        h('h3', 'By PageRank'),
         top(id, answer.by_pagerank, 'PageRank', (page) => rank(page.pagerank)),
       ),
       h(
         'section',
         { class: 'card' },
-        h('h3', {}, 'By links to them'),
+        h('h3', 'By links to them'),
         top(id, answer.by_in_links, 'Links', (page) => count(page.in)),
       ),
     ),
-    h('section', { class: 'card' }, h('h3', {}, 'How deep pages lie'), depths(answer.depths)),
+    h('section', { class: 'card' }, h('h3', 'How deep pages lie'), depths(answer.depths)),
   ];
 }
 
@@ -143,10 +138,9 @@ function depths(rows) {
       bar.style.setProperty('width', `${Math.max(0.5, (pages / most) * 100)}%`);
       return h(
         'li',
-        {},
-        h('span', {}, depth === 0 ? 'start' : counted(depth, 'hop')),
+        h('span', depth === 0 ? 'start' : counted(depth, 'hop')),
         h('span', { class: 'track' }, bar),
-        h('strong', {}, count(pages)),
+        h('strong', count(pages)),
       );
     }),
   );

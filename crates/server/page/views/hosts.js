@@ -31,7 +31,7 @@ export default function hosts(place, stage) {
     state: params.get('state') ?? '',
     sort: params.get('sort') ?? '-queued',
   };
-  const list = h('div', {});
+  const list = h('div');
   const command = asCommand('GET', crawlPath(id, 'hosts'));
   const pages = pager(() => refresh());
   const rows = new Map();
@@ -132,16 +132,11 @@ function columns(stage, refresh) {
 const waits = (host) =>
   h(
     'span',
-    {},
-    h('span', {}, host.words ?? ''),
+    h('span', host.words ?? ''),
     host.until
       ? [
           ' ',
-          h(
-            'strong',
-            { class: 'countdown', title: exact(host.until), 'data-until': host.until },
-            left(host.until),
-          ),
+          h('strong', { class: 'countdown', title: exact(host.until), 'data-until': host.until }, left(host.until)),
         ]
       : null,
   );
@@ -151,9 +146,7 @@ const left = (until) =>
 
 /** A row whose cells are written anew only where they changed; its buttons stay under the finger. */
 function hostRow(columns, host) {
-  const cells = columns.map((column) =>
-    h('td', { role: 'cell', class: column.class, 'data-label': column.name }),
-  );
+  const cells = columns.map((column) => h('td', { role: 'cell', class: column.class, 'data-label': column.name }));
   const node = h('tr', { role: 'row' }, cells);
   const parts = [
     ['host'],
@@ -193,9 +186,7 @@ function handles(stage, host, refresh) {
     () =>
       busy(pause, async () => {
         await patch(path, { paused: !host.paused });
-        toast(
-          host.paused ? `${host.host} is asked again.` : `${host.host} is left alone until you resume it.`,
-        );
+        toast(host.paused ? `${host.host} is asked again.` : `${host.host} is left alone until you resume it.`);
         refresh();
       }),
     named(verb, host.paused ? 'play' : 'pause'),
@@ -222,9 +213,7 @@ function delayDialog(path, host) {
         try {
           await patch(path, { delay });
           toast(
-            delay
-              ? `${host.host} has its own pause now: ${delay}.`
-              : `${host.host} has the crawl's pause again.`,
+            delay ? `${host.host} has its own pause now: ${delay}.` : `${host.host} has the crawl's pause again.`,
           );
           close(true);
         } catch (error) {
@@ -233,9 +222,7 @@ function delayDialog(path, host) {
       });
     const apply = h('button', { type: 'submit', class: 'main' }, 'Apply');
     const reset = button("Use the crawl's", () => send(null, reset));
-    box.input.addEventListener('input', () =>
-      command.update('PATCH', path, { delay: box.input.value.trim() }),
-    );
+    box.input.addEventListener('input', () => command.update('PATCH', path, { delay: box.input.value.trim() }));
     return h(
       'form',
       {

@@ -32,7 +32,7 @@ export default function newCrawl(place, { params, signal }) {
   const aside = h(
     'aside',
     { class: 'card what', 'aria-label': 'What will happen' },
-    h('h2', {}, 'What will happen'),
+    h('h2', 'What will happen'),
     preview,
     h('div', { class: 'row' }, start, keep),
     command,
@@ -47,7 +47,7 @@ export default function newCrawl(place, { params, signal }) {
         create(true, start);
       },
     },
-    h('div', {}, form.node),
+    h('div', form.node),
     aside,
   );
   let asked = 0;
@@ -86,10 +86,9 @@ export default function newCrawl(place, { params, signal }) {
       preview,
       h(
         'ul',
-        {},
-        words.map((text) => h('li', {}, text)),
+        words.map((text) => h('li', text)),
       ),
-      dir ? h('p', { class: 'hint' }, 'Kept in ', h('code', {}, dir)) : null,
+      dir ? h('p', { class: 'hint' }, 'Kept in ', h('code', dir)) : null,
     );
     start.disabled = keep.disabled = false;
   }
@@ -122,26 +121,17 @@ export default function newCrawl(place, { params, signal }) {
 
 /** What the owners of the sites get to see. */
 async function tellOwners(note, signal) {
-  const version = await get('/server', { signal }).then(
-    (server) => server.version,
-    () => 'VERSION',
-  );
+  const { version = 'VERSION', confined_to: only = [] } = await get('/server', { signal }).catch(() => ({}));
+  const name = h('code', `larm/${version}`);
+  const told = [
+    ['robots.txt is read before a host is asked for anything else, and obeyed. So are nofollow and Retry-After.'],
+    ['Owners see one connection and a pause after each answer, longer if their server is slow.'],
+    ['They see the name ', name, ', with your contact if you give one.'],
+  ];
+  if (only.length) told.push([`This server may ask ${only.join(', ')}, and nobody else.`]);
   fill(
     note,
-    h(
-      'p',
-      {},
-      icon('done'),
-      'robots.txt is read before each host is asked for anything, and obeyed. So are nofollow, Crawl-delay and Retry-After.',
-    ),
-    h(
-      'p',
-      {},
-      icon('done'),
-      'Owners see one connection, a pause after each answer (longer if their server is slow), and the name ',
-      h('code', {}, `larm/${version}`),
-      ', with your contact if you give one.',
-    ),
+    told.map((words) => h('p', icon('done'), words)),
   );
 }
 
@@ -187,7 +177,7 @@ function fields(url) {
     'label',
     { class: 'check' },
     h('input', { type: 'checkbox' }),
-    h('span', {}, 'Images, styles and scripts of pages, too, so that archived copies look right'),
+    h('span', 'Images, styles and scripts of pages, too, so that archived copies look right'),
   );
   const name = text('name', 'Name', 'Made from the first URL if empty.');
   const more = moreSettings();
@@ -203,7 +193,7 @@ function fields(url) {
     section('How far links are followed', scope.node, h('div', { class: 'pair' }, patterns)),
     section('How much', h('div', { class: 'pair' }, simple)),
     section('Manners', manners, h('div', { class: 'pair' }, gentle)),
-    h('details', { class: 'card' }, h('summary', {}, 'More settings'), name, more.node),
+    h('details', { class: 'card' }, h('summary', 'More settings'), name, more.node),
   ];
   const boxes = [seeds, other, types.node, scope.node, ...simple, ...gentle, ...patterns, name];
 
@@ -235,7 +225,7 @@ function fields(url) {
   return { node, manners, body, complain, focusWrong };
 }
 
-const section = (title, ...children) => h('section', { class: 'card' }, h('h2', {}, title), children);
+const section = (title, ...children) => h('section', { class: 'card' }, h('h2', title), children);
 
 function radios(key, legend, choices, chosen) {
   const wrong = h('p', { class: 'wrong' });
@@ -244,7 +234,7 @@ function radios(key, legend, choices, chosen) {
       'label',
       { class: 'choice' },
       h('input', { type: 'radio', name: key, value, checked: value === chosen }),
-      h('span', {}, h('strong', {}, name), h('small', {}, words)),
+      h('span', h('strong', name), h('small', words)),
     ),
   );
   const node = h(
@@ -260,7 +250,7 @@ function radios(key, legend, choices, chosen) {
 
 /** Rows of any key and its value. */
 function moreSettings() {
-  const rows = h('div', {});
+  const rows = h('div');
   const wrong = h('p', { class: 'wrong' });
   const list = h(
     'datalist',
@@ -269,7 +259,6 @@ function moreSettings() {
   );
   const node = h(
     'div',
-    {},
     h('p', { class: 'hint' }, 'Any key of larm.toml, as docs/config.md lists them. Lists take commas.'),
     list,
     rows,

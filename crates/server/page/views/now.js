@@ -18,7 +18,7 @@ export default function now(place, stage) {
   const tiles = tilesOf();
   const charts = chartsOf();
   const shares = outcomes(stage.id);
-  const pace = h('div', {});
+  const pace = h('div');
   const last = tail(stage);
   const { id, signal } = stage;
 
@@ -35,7 +35,7 @@ export default function now(place, stage) {
 
   function update(crawl) {
     tiles.update(crawl);
-    shares.update(crawl.counts);
+    shares.update(shareCounts(crawl.counts));
     if (isAlive(crawl)) charts.push(crawl);
     if (isAlive(crawl) !== Boolean(pace.firstChild)) fill(pace, isAlive(crawl) ? paceForm(id, signal) : null);
   }
@@ -58,8 +58,8 @@ function tilesOf() {
   const tiles = new Map();
   function put(name, value, note = '') {
     if (!tiles.has(name)) {
-      const tile = { value: h('dd', {}), note: h('dd', { class: 'note' }) };
-      tile.node = h('div', { class: 'tile' }, h('dt', {}, name), tile.value, tile.note);
+      const tile = { value: h('dd'), note: h('dd', { class: 'note' }) };
+      tile.node = h('div', { class: 'tile' }, h('dt', name), tile.value, tile.note);
       tiles.set(name, tile);
       node.append(tile.node);
     }
@@ -79,11 +79,7 @@ function tilesOf() {
       alive ? `${bytes(alive.bytes_per_second)} a second` : `${bytes(counts.warc_bytes)} in the archive`,
     );
     put('In flight', alive && count(alive.in_flight), alive ? places(alive) : '');
-    put(
-      'Queue',
-      count(counts.queued),
-      counts.held ? `${count(counts.held)} of them held back` : 'URLs that wait',
-    );
+    put('Queue', count(counts.queued), counts.held ? `${count(counts.held)} of them held back` : 'URLs that wait');
     put(
       'Errors',
       alive ? percent(alive.errors_share) : percent(counts.urls ? counts.failed / counts.urls : 0),
@@ -101,13 +97,19 @@ function tilesOf() {
   return { node, update, machine: (server) => Object.assign(machine, server) };
 }
 
+/** `rejected` counts links; of the URLs that were settled, the rest was turned away when its turn came. */
+function shareCounts(counts) {
+  const others = counts.fetched + counts.redirects + counts.denied + counts.failed;
+  return { ...counts, rejected: Math.max(0, counts.urls - others) };
+}
+
 function outcomes(id) {
   const parts = [
     ['Fetched', 'fetched', 'good'],
     ['Redirected', 'redirects', 'calm', 'redirected'],
     ['Denied by robots.txt', 'denied', 'wait'],
     ['Rejected by filters', 'rejected', 'wait2'],
-    ['Failed', 'failed', 'bad'],
+    ['Failed', 'failed', 'bad', 'failed,host-unreachable'],
   ];
   const shown = parts.map(([name, key, tone, outcome = key]) => ({
     name,
@@ -189,12 +191,7 @@ function paceForm(id, signal) {
   return h(
     'section',
     { class: 'card' },
-    h(
-      'div',
-      { class: 'card-head' },
-      h('h3', {}, 'Its pace'),
-      ruleButton(id, { exclude: '' }, 'Leave out a pattern …'),
-    ),
+    h('div', { class: 'card-head' }, h('h3', 'Its pace'), ruleButton(id, { exclude: '' }, 'Leave out a pattern …')),
     form,
     command,
   );

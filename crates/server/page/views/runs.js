@@ -9,7 +9,7 @@ import { STATES, settingText } from '../words.js';
 
 export default function runs(place, { id, signal }) {
   const path = crawlPath(id, 'runs');
-  const list = h('div', {});
+  const list = h('div');
   const compare = h(
     'a',
     { class: 'button', href: `/compare?${new URLSearchParams({ a: id })}` },
@@ -46,7 +46,7 @@ function runTable(all) {
 
 function changed({ settings, limit }) {
   const lines = Object.entries(settings ?? {}).map(([key, value]) =>
-    h('div', {}, h('code', {}, `${key} = ${settingText(value)}`)),
+    h('div', h('code', `${key} = ${settingText(value)}`)),
   );
-  return [limit ? h('div', {}, `ended by ${limit}`) : null, lines.length ? lines : limit ? null : '–'];
+  return [limit ? h('div', `ended by ${limit}`) : null, lines.length ? lines : limit ? null : '–'];
 }

@@ -1,4 +1,4 @@
-// Search: pages by their words, as one types. The same view is the public face of a server, with nothing else around it.
+// Search: pages by their words, as one types. The same view is the public face of a server, with nothing around it.
 
 import { h, fill, foreign, openable, urlText, debounce, icon } from '../dom.js';
 import { get, crawlPath, query, isGone } from '../api.js';
@@ -8,6 +8,7 @@ import { remember, viewPath } from '../stage.js';
 
 const LIMIT = 10;
 const RANKED_MAX = 1000;
+const FEWER_WORDS = 'Fewer words find more; a * at the end of a word stands for any ending.';
 const [MARK, UNMARK] = ['\uE000', '\uE001'];
 
 export default function search(place, stage) {
@@ -76,41 +77,34 @@ export default function search(place, stage) {
     for (const filter of filters) asked[filter.dataset.key] = filter.value.trim();
     remember(asked);
     place.classList.toggle('asked', Boolean(asked.q));
-    if (!asked.q) return (fill(results, null), fill(found));
+    if (!asked.q) {
+      fill(found);
+      return fill(results);
+    }
     const path = base + query({ ...asked, limit: LIMIT, offset: offset || '' });
     command.update('GET', path);
     try {
       const answer = await get(path, { signal });
       if (mine === turn) show(answer, offset);
     } catch (error) {
-      if (mine === turn && !isGone(error))
-        (fill(found),
-          fill(
-            results,
-            problemBox(error, () => look(offset)),
-          ));
+      if (mine === turn && !isGone(error)) complain(error, offset);
     }
   }
+  function complain(error, offset) {
+    const isHalfTyped = error.status === 422; // a filter that is not complete yet is no reason for alarm
+    fill(found, isHalfTyped ? error.message : null);
+    fill(results, isHalfTyped ? null : problemBox(error, () => look(offset)));
+  }
   function show(answer, offset) {
-    fill(
-      found,
-      answer.total
-        ? `${counted(answer.total, 'page')}${answer.ms === undefined ? '' : `, in ${Math.max(1, Math.round(answer.ms))} ms`}`
-        : 'Nothing found',
-    );
-    if (!answer.hits.length)
-      return fill(
-        results,
-        emptyBox(
-          'search',
-          'No page says that.',
-          'Fewer words find more; a * at the end of a word stands for any ending.',
-        ),
-      );
+    const { total, hits, missing = [], notes = [], ms } = answer;
+    const took = ms === undefined ? '' : `, in ${Math.max(1, Math.round(ms))} ms`;
+    const without = missing.length ? [`No page has: ${missing.join(', ')}.`] : [];
+    fill(found, [total ? `${counted(total, 'page')}${took}` : 'Nothing found', ...without, ...notes].join(' · '));
+    if (!hits.length) return fill(results, emptyBox('search', 'No page says that.', FEWER_WORDS));
     const list = h(
       'ol',
       { class: 'plain hits', start: offset + 1 },
-      answer.hits.map((hit) => h('li', {}, hitOf(hit, id, isPublic))),
+      hits.map((hit) => h('li', hitOf(hit, id, isPublic))),
     );
     fill(
       results,
@@ -142,11 +136,7 @@ function pagesOf({ total, hits }, offset, turnTo) {
     'nav',
     { class: 'pager', 'aria-label': 'Pages of results' },
     back,
-    h(
-      'span',
-      { class: 'where' },
-      `${count(offset + 1)} to ${count(offset + hits.length)} of ${count(total)}`,
-    ),
+    h('span', { class: 'where' }, `${count(offset + 1)} to ${count(offset + hits.length)} of ${count(total)}`),
     on,
   );
 }
@@ -163,9 +153,8 @@ function hitOf(hit, id, isPublic) {
   ];
   return h(
     'article',
-    {},
     h('p', { class: 'hit-url' }, urlText(hit.url)),
-    h('h3', {}, href ? h('a', safe, name) : name),
+    h('h3', href ? h('a', safe, name) : name),
     h('p', { class: 'snippet', dir: 'auto' }, marked(hit.snippet ?? '')),
     h(
       'p',
@@ -189,7 +178,7 @@ function marked(text) {
   return text.split(MARK).map((piece, n) => {
     if (n === 0) return piece;
     const [word, ...rest] = piece.split(UNMARK);
-    return [h('mark', {}, word), rest.join('')];
+    return [h('mark', word), rest.join('')];
   });
 }
 
@@ -197,7 +186,7 @@ const help = () =>
   h(
     'details',
     { class: 'search-help' },
-    h('summary', {}, 'How to ask'),
+    h('summary', 'How to ask'),
     h(
       'dl',
       { class: 'facts-list' },
@@ -209,6 +198,6 @@ const help = () =>
         ['title:wing', 'in the title; also heading, text, url, anchor'],
         ['site:example.org', 'of this site; also host:, type:, lang:'],
         ['since:2024-05', 'of this month or later; also until:'],
-      ].map(([words, meaning]) => [h('dt', {}, h('code', {}, words)), h('dd', {}, meaning)]),
+      ].map(([words, meaning]) => [h('dt', h('code', words)), h('dd', meaning)]),
     ),
   );

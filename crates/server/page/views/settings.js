@@ -2,17 +2,7 @@
 
 import { h, fill } from '../dom.js';
 import { get, patch, crawlPath, isGone } from '../api.js';
-import {
-  asCommand,
-  busy,
-  button,
-  emptyBox,
-  field,
-  loading,
-  problemBox,
-  toast,
-  viewHead,
-} from '../widgets.js';
+import { asCommand, busy, button, emptyBox, field, loading, problemBox, toast, viewHead } from '../widgets.js';
 import { table } from '../table.js';
 import { isAlive, settingText } from '../words.js';
 import { LIVE, SETTINGS } from '../keys.js';
@@ -21,7 +11,7 @@ import { deleteCrawl, ruleButton } from '../steer.js';
 export default function settings(place, stage) {
   const { id, signal } = stage;
   const path = crawlPath(id, 'settings');
-  const body = h('div', {}, loading());
+  const body = h('div', loading());
   fill(
     place,
     viewHead('Settings', 'The keys of larm.toml, as they are in force.'),
@@ -78,7 +68,7 @@ function liveForm({ id, crawl }, path, { settings: now, changes = [] }, refresh)
     h(
       'div',
       { class: 'card-head' },
-      h('h3', {}, 'Change'),
+      h('h3', 'Change'),
       h('span', { class: 'hint' }, words),
       ruleButton(id, { exclude: '' }, 'Leave out a pattern …'),
     ),
@@ -100,14 +90,14 @@ function all({ settings: now, changes = [] }) {
     { name: 'Meaning', class: 'wide', cell: ({ key }) => SETTINGS[key]?.[1] ?? LIVE[key]?.[0] ?? '' },
   ];
   const changed = changes.length
-    ? h('section', { class: 'card' }, h('h3', {}, 'Changed while it ran'), table('Changes', columns, changes))
+    ? h('section', { class: 'card' }, h('h3', 'Changed while it ran'), table('Changes', columns, changes))
     : null;
   return [
     changed,
     h(
       'section',
       { class: 'card' },
-      h('h3', {}, 'All settings'),
+      h('h3', 'All settings'),
       rows.length
         ? table('Settings', columns, rows)
         : emptyBox('settings', 'Everything is as larm has it by default.'),
@@ -121,8 +111,8 @@ function danger({ crawl }) {
   return h(
     'section',
     { class: 'card' },
-    h('h3', {}, 'Delete'),
-    h('p', {}, 'Removes ', h('code', {}, crawl().dir), ' with everything in it.'),
+    h('h3', 'Delete'),
+    h('p', 'Removes ', h('code', crawl().dir), ' with everything in it.'),
     node,
   );
 }

@@ -11,7 +11,7 @@ import { viewPath } from '../stage.js';
 
 export default function skipped(place, stage) {
   const { id, signal } = stage;
-  const list = h('div', {});
+  const list = h('div');
   const path = crawlPath(id, 'skipped');
   fill(
     place,
@@ -26,8 +26,7 @@ export default function skipped(place, stage) {
   load(
     list,
     () => get(path, { signal }),
-    ({ groups }) =>
-      groups.length ? shown(stage, groups) : emptyBox('done', 'Nothing was skipped', ' so far.'),
+    ({ groups }) => (groups.length ? shown(stage, groups) : emptyBox('done', 'Nothing was skipped', ' so far.')),
   );
 }
 
@@ -37,7 +36,7 @@ function shown(stage, groups) {
 }
 
 function card(stage, group, most) {
-  const bar = h('span', { class: 'meter', 'aria-hidden': 'true' }, h('span', {}));
+  const bar = h('span', { class: 'meter', 'aria-hidden': 'true' }, h('span'));
   bar.firstChild.style.setProperty('width', `${Math.max(1, (group.links / most) * 100)}%`);
   const numbers = group.urls
     ? `${counted(group.links, 'link')} to ${counted(group.urls, 'URL')}`
@@ -45,16 +44,14 @@ function card(stage, group, most) {
   return h(
     'article',
     { class: 'card group' },
-    h('div', { class: 'group-head' }, h('h3', {}, group.words), h('span', { class: 'hint' }, numbers)),
+    h('div', { class: 'group-head' }, h('h3', group.words), h('span', { class: 'hint' }, numbers)),
     bar,
     h(
       'p',
       { class: 'hint' },
       'by ',
-      h('code', {}, group.filter ?? group.reason),
-      group.filter && group.reason && group.reason !== group.filter
-        ? [': ', h('code', {}, group.reason)]
-        : null,
+      h('code', group.filter ?? group.reason),
+      group.filter && group.reason && group.reason !== group.filter ? [': ', h('code', group.reason)] : null,
     ),
     examples(stage.id, group),
     group.rule ? button('Let them in …', () => letIn(stage, group), { kind: 'small', sign: 'play' }) : null,
@@ -65,15 +62,13 @@ function examples(id, { examples: some, links }) {
   const items = some.map(({ url, from }) =>
     h(
       'li',
-      {},
       h('a', { href: viewPath(id, 'urls', { show: url }) }, urlText(url)),
       from ? h('span', { class: 'hint' }, ' on ', urlText(from)) : null,
     ),
   );
   return h(
     'details',
-    {},
-    h('summary', {}, some.length < links ? `${some.length} of ${count(links)} examples` : 'Which'),
+    h('summary', some.length < links ? `${some.length} of ${count(links)} examples` : 'Which'),
     h('ul', { class: 'plain urls-list' }, items),
   );
 }
@@ -85,7 +80,7 @@ function letIn(stage, group) {
   const body = { [key]: value };
   const isLive = isAlive(stage.crawl()) && !LIVE[key];
   return dialog('Let them in', (close) => {
-    const wrong = h('div', {});
+    const wrong = h('div');
     const apply = button(
       'Apply',
       () =>
@@ -102,19 +97,13 @@ function letIn(stage, group) {
     );
     return h(
       'div',
-      {},
-      h('p', {}, 'This setting lets in what “', group.words, '” kept out:'),
-      h('pre', {}, h('code', {}, `${key} = ${JSON.stringify(value)}`)),
-      h(
-        'p',
-        {},
-        h('strong', {}, `${counted(group.links, 'link')} so far`),
-        ' would have been followed, such as',
-      ),
+      h('p', 'This setting lets in what “', group.words, '” kept out:'),
+      h('pre', h('code', `${key} = ${JSON.stringify(value)}`)),
+      h('p', h('strong', `${counted(group.links, 'link')} so far`), ' would have been followed, such as'),
       h(
         'ul',
         { class: 'plain urls-list' },
-        group.examples.map(({ url }) => h('li', {}, urlText(url))),
+        group.examples.map(({ url }) => h('li', urlText(url))),
       ),
       isLive
         ? h(

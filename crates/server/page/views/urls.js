@@ -60,7 +60,7 @@ export default function urls(place, stage) {
     place,
     viewHead('URLs', 'Every URL that was settled: what became of it, and why.', csv),
     bar,
-    h('div', { class: 'split' }, h('div', {}, list, pages.node, keysHint()), side),
+    h('div', { class: 'split' }, h('div', list, pages.node, keysHint()), side),
     command,
   );
 
@@ -139,16 +139,8 @@ export default function urls(place, stage) {
   document.addEventListener(
     'keydown',
     (event) => {
-      const typing = event.target.closest(
-        'input, select, textarea, dialog, summary, a, button:not([data-open])',
-      );
-      if (
-        event.ctrlKey ||
-        event.metaKey ||
-        event.altKey ||
-        (typing && event.key !== 'Escape') ||
-        !keys[event.key]
-      )
+      const typing = event.target.closest('input, select, textarea, dialog, summary, a, button:not([data-open])');
+      if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== 'Escape') || !keys[event.key])
         return;
       event.preventDefault();
       keys[event.key]();
@@ -171,7 +163,7 @@ const keysHint = () =>
       ['n', 'next page'],
       ['p', 'page before'],
       ['/', 'filter'],
-    ].map(([key, words]) => [h('kbd', {}, key), ` ${words} `]),
+    ].map(([key, words]) => [h('kbd', key), ` ${words} `]),
   );
 
 function filterBar(filters, change) {
@@ -197,6 +189,7 @@ function filterBar(filters, change) {
     return node;
   };
   const outcomes = Object.entries(OUTCOMES).map(([key, [word]]) => [key, word]);
+  outcomes.push(['failed,host-unreachable', 'Failed or unreachable']);
   const statuses = [
     ['2xx', '2xx: fine'],
     ['3xx', '3xx: elsewhere'],
