@@ -129,17 +129,11 @@ function columns(stage, refresh) {
   ];
 }
 
-const waits = (host) =>
-  h(
-    'span',
-    h('span', host.words ?? ''),
-    host.until
-      ? [
-          ' ',
-          h('strong', { class: 'countdown', title: exact(host.until), 'data-until': host.until }, left(host.until)),
-        ]
-      : null,
-  );
+function waits({ words = '', until, rule }) {
+  const by = rule && !words.includes(rule) ? [' ', h('code', rule)] : null;
+  const mark = { class: 'countdown', title: exact(until), 'data-until': until };
+  return h('span', words, by, until ? [' ', h('strong', mark, left(until))] : null);
+}
 
 const left = (until) =>
   until > Date.now() ? `${duration(Math.ceil((until - Date.now()) / 1000) * 1000)} left` : 'now';
