@@ -100,6 +100,15 @@ export function debounce(act, ms) {
   };
 }
 
+/** For answers that may come out of order: each call takes a turn, and gives a test whether it is still the last. */
+export function turns() {
+  let last = 0;
+  return () => {
+    const mine = ++last;
+    return () => mine === last;
+  };
+}
+
 let ids = 0;
 /** An id that no other element has. */
 export const freshId = (name) => `${name}-${++ids}`;
