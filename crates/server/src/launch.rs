@@ -1,0 +1,31 @@
+//! The seam to the program: only it knows settings as people write them, and how a crawl is started.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::problem::Problem;
+
+/// What a crawl would do.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Preview {
+    /// In sentences.
+    pub words: Vec<String>,
+    /// Every setting that would hold, the defaults included.
+    #[schema(value_type = Object)]
+    pub settings: Map<String, Value>,
+}
+
+/// Starts crawls for the server.
+pub trait Launcher: Send + Sync {
+    /// What these settings (keys of `larm.toml`) would do; nothing is started or written.
+    fn preview(&self, settings: &Map<String, Value>) -> Result<Preview, Problem>;
+
+    /// Makes a crawl directory with these settings; nothing is started.
+    fn make(&self, dir: &Path, settings: &Map<String, Value>) -> Result<(), Problem>;
+
+    /// Starts the crawl in `dir` as a process of its own, which lives on without us.
+    fn start(&self, dir: &Path) -> Result<(), Problem>;
+}

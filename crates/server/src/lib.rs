@@ -1,0 +1,18 @@
+//! The server: an API and a page over crawls, running or finished.
+//!
+//! A crawl is a directory. What is shown of it is read from its files, and a crawl that runs is asked and
+//! steered over its control socket, whoever started it. The server holds no lock and no state of a crawl, so
+//! it can go away and come back while crawls run. It never fetches anything itself.
+
+pub mod api;
+pub mod app;
+pub mod crawls;
+pub mod launch;
+pub mod page;
+pub mod problem;
+pub mod settings;
+
+pub use app::{App, Shared};
+pub use launch::{Launcher, Preview};
+pub use problem::Problem;
+pub use settings::Settings;
