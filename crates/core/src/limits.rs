@@ -433,6 +433,42 @@ limits! {
     control_bytes_max = 64 * KIB, ceiling 16 * MIB, "the command is refused", "control.refused";
     #[doc = "Commands on the control socket at a time."]
     control_connections_max = 16, ceiling 1_024, "further ones wait", "control.waits";
+    #[doc = "Connections to the server at a time."]
+    server_connections_max = 4_096, ceiling 100_000, "further ones wait to be accepted", "server.connections_wait";
+    #[doc = "Requests to the server under way at a time."]
+    server_requests_max = 256, ceiling 65_536, "further ones are refused for now (503)", "server.busy";
+    #[doc = "Time for answering one request to the server; streams of events have none."]
+    server_request_ms_max = 30 * SECOND_MS, ceiling HOUR_MS, "it is given up (504)", "server.late";
+    #[doc = "Time in which the header of a request to the server has to be there."]
+    server_header_ms_max = 10 * SECOND_MS, ceiling HOUR_MS, "the connection is closed", "server.slow_headers";
+    #[doc = "Bytes of the header of a request to the server."]
+    server_header_bytes_max = 32 * KIB, ceiling MIB, "the request is refused (431)", "server.long_headers";
+    #[doc = "Bytes of the body of a request to the server."]
+    server_body_bytes_max = MIB, ceiling 64 * MIB, "the request is refused (413)", "server.long_bodies";
+    #[doc = "Browsers that are logged in to the server."]
+    server_sessions_max = 1_000, ceiling 1_000_000, "the one used longest ago has to log in again", "server.sessions_forgotten";
+    #[doc = "Time without a request after which a browser has to log in again."]
+    server_session_ms_max = 30 * 24 * HOUR_MS, ceiling 365 * 24 * HOUR_MS, "the session is forgotten", "server.sessions_forgotten";
+    #[doc = "Wrong tokens from one address within a minute."]
+    server_guesses_max = 10, ceiling 10_000, "its tokens are not looked at for the rest of it (429)", "server.guesses";
+    #[doc = "Addresses of which wrong tokens are counted."]
+    server_guessers_max = 10_000, ceiling 1_000_000, "the one seen longest ago is forgotten", "server.guessers_forgotten";
+    #[doc = "Streams of events that the server feeds at a time."]
+    server_events_max = 2_048, ceiling 65_536, "further ones are refused for now (503)", "server.events_full";
+    #[doc = "Events that wait for one slow reader."]
+    server_events_waiting_max = 8, ceiling 1_024, "it is taken ahead to the newest one", "server.events_skipped";
+    #[doc = "Settled URLs told in one event."]
+    server_tail_rows_max = 50, ceiling 10_000, "the rest is left out, and counted", "server.tail_cut";
+    #[doc = "Bytes of a crawl's log that are read for one such event."]
+    server_tail_bytes_max = 4 * MIB, ceiling GIB, "what lies before is left out, and counted", "server.tail_cut";
+    #[doc = "Crawls that the server shows."]
+    server_crawls_max = 10_000, ceiling 1_000_000, "further directories are not shown, and no crawl is made", "server.crawls_full";
+    #[doc = "Times that a crawl which died is started again."]
+    server_restarts_max = 5, ceiling 1_000, "it is left as it is, with the reason", "server.given_up";
+    #[doc = "Bytes of what a crawl that the server started says on standard error."]
+    server_log_bytes_max = MIB, ceiling GIB, "the log begins anew", "server.logs_cut";
+    #[doc = "Waiting URLs that are looked at for what a new rule would remove."]
+    rule_preview_urls_max = 200_000, ceiling 1_000_000_000, "the rest is estimated, said aloud", "rules.sampled";
 }
 
 impl Limits {

@@ -1,6 +1,8 @@
 //! The API, one file per thing that can be asked for. Its description is made from the same code.
 
+mod crawls;
 mod health;
+mod server;
 
 use axum::Router;
 use axum::routing::get;
@@ -16,8 +18,11 @@ struct About;
 
 /// Every path below `/api/v1`, with its description.
 pub fn router() -> OpenApiRouter<Shared> {
-    OpenApiRouter::with_openapi(About::openapi())
-        .nest("/api/v1", OpenApiRouter::new().merge(health::router()))
+    OpenApiRouter::with_openapi(About::openapi()).nest("/api/v1", all())
+}
+
+fn all() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().merge(crawls::router()).merge(health::router()).merge(server::router())
 }
 
 /// The description itself, as a path.
