@@ -13,7 +13,7 @@ mod inspect;
 mod key;
 mod lines;
 mod links;
-mod lookup;
+pub mod lookup;
 mod manual;
 mod rebuild;
 mod search;

@@ -1,8 +1,12 @@
 //! The API, one file per thing that can be asked for. Its description is made from the same code.
 
 mod crawls;
+mod events;
 mod health;
+mod hosts;
 mod server;
+mod settings;
+mod status;
 
 use axum::Router;
 use axum::routing::get;
@@ -22,7 +26,14 @@ pub fn router() -> OpenApiRouter<Shared> {
 }
 
 fn all() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().merge(crawls::router()).merge(health::router()).merge(server::router())
+    OpenApiRouter::new()
+        .merge(crawls::router())
+        .merge(events::router())
+        .merge(health::router())
+        .merge(hosts::router())
+        .merge(server::router())
+        .merge(settings::router())
+        .merge(status::router())
 }
 
 /// The description itself, as a path.
