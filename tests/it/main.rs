@@ -37,6 +37,7 @@ mod safety;
 mod search;
 mod secure;
 mod seeds;
+mod serve;
 mod signals;
 mod simulate;
 mod tidy;

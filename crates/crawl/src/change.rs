@@ -153,7 +153,8 @@ impl Change {
 /// `HOST:5s`, or `HOST:default`.
 fn host_delay(value: &str) -> Result<Change, ChangeError> {
     let wrong = || {
-        let words = "host-delay needs a host and a time, such as example.com:5s or example.com:default";
+        let words =
+            "host-delay needs a host and a time, such as example.com:5s or example.com:default";
         ChangeError(format!("{words}, not `{value}`"))
     };
     let (host, delay) = value.rsplit_once(':').ok_or_else(wrong)?;
@@ -170,8 +171,8 @@ fn host_pause(key: &str, value: &str) -> Result<Change, ChangeError> {
         Some(host) => (host, true),
         None => (value, false),
     };
-    let host = host_name(host)
-        .ok_or_else(|| ChangeError(format!("{key} needs a host, not `{value}`")))?;
+    let host =
+        host_name(host).ok_or_else(|| ChangeError(format!("{key} needs a host, not `{value}`")))?;
     Ok(Change::HostPause(host, key == "host-pause" && !is_off))
 }
 
@@ -252,18 +253,16 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_a_hint() {
-        for (key, value) in
-            [
-                ("delay", "soon"),
-                ("max-pages", "0"),
-                ("colour", "red"),
-                ("block", ""),
-                ("host-delay", "5s"),
-                ("host-delay", "a.example:soon"),
-                ("host-pause", "a b"),
-                ("host-pause", "a.example/x"),
-            ]
-        {
+        for (key, value) in [
+            ("delay", "soon"),
+            ("max-pages", "0"),
+            ("colour", "red"),
+            ("block", ""),
+            ("host-delay", "5s"),
+            ("host-delay", "a.example:soon"),
+            ("host-pause", "a b"),
+            ("host-pause", "a.example/x"),
+        ] {
             assert!(!Change::parse(key, value).unwrap_err().to_string().is_empty());
         }
     }

@@ -139,7 +139,10 @@ fn subscribe(app: &Shared, topic: Topic) -> (Receiver<Bytes>, Option<Bytes>) {
     (receiver, None)
 }
 
-#[expect(clippy::disallowed_methods, reason = "one task per topic that is listened to, ended with its last listener")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "one task per topic that is listened to, ended with its last listener"
+)]
 fn start(app: Shared, topic: Topic, teller: Teller) {
     tokio::spawn(async move {
         match &topic {
@@ -223,4 +226,3 @@ fn event(name: &str, data: &impl Serialize) -> Bytes {
     let json = serde_json::to_string(data).unwrap_or_default();
     Bytes::from(format!("event: {name}\ndata: {json}\n\n"))
 }
-

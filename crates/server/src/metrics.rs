@@ -59,7 +59,8 @@ fn text(crawls: &[Crawl]) -> String {
     for crawl in crawls {
         for state in State::ALL {
             let (id, is_it) = (escaped(&crawl.id), u8::from(state == crawl.state));
-            let _ = writeln!(out, "larm_state{{crawl=\"{id}\",state=\"{}\"}} {is_it}", state.word());
+            let _ =
+                writeln!(out, "larm_state{{crawl=\"{id}\",state=\"{}\"}} {is_it}", state.word());
         }
     }
     out
@@ -96,7 +97,9 @@ mod tests {
         };
         let text = text(&[crawl]);
         assert!(text.contains("larm_pages_total{crawl=\"a\\\"b\\\\c\\nd\"} 7\n"), "{text}");
-        assert!(text.contains("state=\"finished\"} 1\n") && text.contains("state=\"running\"} 0\n"));
+        assert!(
+            text.contains("state=\"finished\"} 1\n") && text.contains("state=\"running\"} 0\n")
+        );
         assert!(!text.contains("larm_in_flight{"), "one that does not run has no rates");
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let (name, value) = line.rsplit_once(' ').unwrap();

@@ -112,7 +112,8 @@ pub fn millis(text: &str) -> Option<u64> {
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
     let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
     let part = text.get(20..23).and_then(|part| part.parse::<u64>().ok()).unwrap_or(0);
-    let is_time = (1970..10_000).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    let is_time =
+        (1970..10_000).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
     let seconds = || ((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
     is_time.then(|| seconds() * 1_000 + part)
 }
@@ -148,7 +149,10 @@ mod tests {
     fn a_line_becomes_a_row() {
         let line = br#"{"at":"2026-11-15T20:00:01.042Z","url":"http://h/","outcome":"redirected","status":301,"reason":"http://h/x","depth":2,"via":"anchor","tries":1,"warc":"a.warc.gz","offset":7}"#;
         let row = Row::read(line).unwrap();
-        assert_eq!((row.status, row.redirect.as_deref(), row.reason), (Some(301), Some("http://h/x"), None));
+        assert_eq!(
+            (row.status, row.redirect.as_deref(), row.reason),
+            (Some(301), Some("http://h/x"), None)
+        );
         assert!(row.archived && row.at == 1_794_772_801_042);
         assert_eq!(Row::read(b"{\"at\":\"2026-11-15T"), None);
         assert_eq!(Row::read(b""), None);

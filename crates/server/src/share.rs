@@ -25,7 +25,8 @@ pub async fn keep_sharing(app: &Shared) {
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tick.tick().await;
-        let running: Vec<_> = crawls::list(&app.settings).into_values().filter(|dir| in_use(dir)).collect();
+        let running: Vec<_> =
+            crawls::list(&app.settings).into_values().filter(|dir| in_use(dir)).collect();
         let count = running.len() as u64;
         for dir in running {
             let request = Request::Share {

@@ -11,7 +11,8 @@ use crate::problem::Problem;
 
 /// Changes a setting of a crawl that runs.
 pub async fn set(dir: &Path, key: &str, value: &str) -> Result<(), Problem> {
-    Change::parse(key, value).map_err(|error| Problem::invalid(key, sentence(&error.to_string())))?;
+    Change::parse(key, value)
+        .map_err(|error| Problem::invalid(key, sentence(&error.to_string())))?;
     let request = Request::Set { key: key.to_owned(), value: value.to_owned() };
     demand(dir, request).await.map(drop).map_err(|problem| match problem.status {
         422 => Problem { key: Some(key.to_owned()), ..problem },

@@ -42,7 +42,11 @@ impl Tail {
         let len = file.metadata()?.len();
         // A crawl that starts again cuts its log back.
         let is_cut = len < self.offset;
-        let from = if is_cut { len } else { self.offset.max(len.saturating_sub(limits.server_tail_bytes_max)) };
+        let from = if is_cut {
+            len
+        } else {
+            self.offset.max(len.saturating_sub(limits.server_tail_bytes_max))
+        };
         file.seek(SeekFrom::Start(from))?;
         let mut bytes = Vec::new();
         file.take(len - from).read_to_end(&mut bytes)?;
@@ -54,7 +58,8 @@ impl Tail {
 }
 
 fn newest(bytes: &[u8], rows_max: u64) -> Fetches {
-    let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&[u8]> =
+        bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
     let shown = lines.len().min(usize::try_from(rows_max).unwrap_or(usize::MAX));
     let (others, newest) = lines.split_at(lines.len() - shown);
     Fetches {
@@ -95,7 +100,10 @@ mod tests {
         assert_eq!(urls(&mut tail), (Vec::new(), 0));
         (4..14).for_each(|number| file.write_all(line(number).as_bytes()).unwrap());
         let (newest, left_out) = urls(&mut tail);
-        assert_eq!((newest, left_out), (["http://h/11", "http://h/12", "http://h/13"].map(str::to_owned).to_vec(), 7));
+        assert_eq!(
+            (newest, left_out),
+            (["http://h/11", "http://h/12", "http://h/13"].map(str::to_owned).to_vec(), 7)
+        );
         file.set_len(10).unwrap();
         assert_eq!(urls(&mut tail), (Vec::new(), 0));
     }

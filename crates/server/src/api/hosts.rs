@@ -159,7 +159,9 @@ fn order(hosts: &mut [Host], sort: &str) -> Result<(), Problem> {
         "delay_ms" => |host| host.delay_ms,
         "until" => |host| host.until.unwrap_or(0),
         _ => {
-            let detail = format!("`{key}` is nothing to sort by; host, state, queued, fetched, failed, delay_ms and until are.");
+            let detail = format!(
+                "`{key}` is nothing to sort by; host, state, queued, fetched, failed, delay_ms and until are."
+            );
             return Err(Problem::invalid("sort", detail));
         }
     };

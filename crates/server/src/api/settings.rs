@@ -173,10 +173,9 @@ async fn rules(State(app): State<Shared>, Path(id): Path<String>) -> Result<Json
     let dir = app.dir(&id)?;
     let told = told(&app, &dir).await?;
     let set = told.settings.get("exclude").and_then(Value::as_array).into_iter().flatten();
-    let set = set.filter_map(Value::as_str).map(|pattern| Changed {
-        key: "exclude".to_owned(),
-        value: pattern.to_owned(),
-    });
+    let set = set
+        .filter_map(Value::as_str)
+        .map(|pattern| Changed { key: "exclude".to_owned(), value: pattern.to_owned() });
     let is_rule = |change: &Changed| change.key == "exclude" || change.key == "block";
     let rules = set.chain(told.changes.into_iter().filter(is_rule)).take(RULES_SHOWN).collect();
     Ok(Json(Rules { rules }))
@@ -187,7 +186,10 @@ impl Rule {
         match (self.exclude.as_deref(), self.block.as_deref()) {
             (Some(pattern), None) if !pattern.is_empty() => Ok(("exclude", pattern)),
             (None, Some(host)) if !host.is_empty() => Ok(("block", host)),
-            _ => Err(Problem::invalid("exclude", "A rule is either `exclude` with a pattern or `block` with a host.")),
+            _ => Err(Problem::invalid(
+                "exclude",
+                "A rule is either `exclude` with a pattern or `block` with a host.",
+            )),
         }
     }
 }

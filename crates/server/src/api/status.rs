@@ -122,7 +122,11 @@ fn read(path: &FilePath) -> Vec<Point> {
     if file.seek(SeekFrom::Start(from)).is_err() {
         return Vec::new();
     }
-    BufReader::new(file).split(b'\n').map_while(Result::ok).filter_map(|line| point(&line)).collect()
+    BufReader::new(file)
+        .split(b'\n')
+        .map_while(Result::ok)
+        .filter_map(|line| point(&line))
+        .collect()
 }
 
 fn point(line: &[u8]) -> Option<Point> {
@@ -174,7 +178,8 @@ mod tests {
                 r#"{{"at":"{at}","pages":{number},"pages_per_second":0.2,"bytes":0,"bytes_per_second":0,"in_flight":1,"places":4,"places_reason":"x","refused":0,"waiting":2,"failed":0,"retries":0}}"#
             )
         };
-        let points: Vec<Point> = (0..1_000).filter_map(|number| point(line(number).as_bytes())).collect();
+        let points: Vec<Point> =
+            (0..1_000).filter_map(|number| point(line(number).as_bytes())).collect();
         assert_eq!(points.len(), 1_000);
         let thinned = thin(points.clone(), 100);
         assert!(thinned.len() <= 100 && thinned.len() > 90);
