@@ -433,6 +433,34 @@ limits! {
     control_bytes_max = 64 * KIB, ceiling 16 * MIB, "the command is refused", "control.refused";
     #[doc = "Commands on the control socket at a time."]
     control_connections_max = 16, ceiling 1_024, "further ones wait", "control.waits";
+    #[doc = "Questions about crawls that the server reads files for at a time."]
+    server_reads_max = 8, ceiling 1_024, "further ones wait", "server.reads_wait";
+    #[doc = "URLs of one crawl that the server can filter and sort: lines of its log."]
+    server_rows_max = 10_000_000, ceiling 4_000_000_000, "the oldest quarter is left out, said in the answer", "server.rows_left_out";
+    #[doc = "Memory for such lines, over all crawls."]
+    server_tables_bytes_max = 2 * GIB, ceiling 1_024 * GIB, "crawls that nobody looked at for longest are forgotten, and read again when asked for", "server.tables_forgotten";
+    #[doc = "Bytes of one line of a crawl's log."]
+    server_line_bytes_max = MIB, ceiling 64 * MIB, "the line is passed over and counted", "server.lines_damaged";
+    #[doc = "Entries of one page of a list."]
+    server_page_entries_max = 1_000, ceiling 100_000, "the request is refused", "server.refused";
+    #[doc = "Questions that need a pass over a whole log, or a graph in memory, at a time."]
+    server_passes_max = 2, ceiling 64, "further ones wait", "server.passes_wait";
+    #[doc = "Bytes of a link log that are read to find the links of one URL."]
+    server_links_bytes_max = 512 * MIB, ceiling 1_024 * GIB, "the graph is asked, if there is one; else the rest is not looked at, said in the answer", "server.links_cut";
+    #[doc = "Bytes of a link log that are read for a list over all links: broken, redirected, left out."]
+    server_log_bytes_max = 16 * GIB, ceiling 1_024 * GIB, "the rest is not looked at, said in the answer", "server.log_cut";
+    #[doc = "Memory for the pages that are named in such lists, for each crawl."]
+    server_groups_bytes_max = 64 * MIB, ceiling 64 * GIB, "further pages are counted, not named", "server.groups_unnamed";
+    #[doc = "Nodes of a graph of which the server shows the foremost pages and hosts."]
+    server_graph_nodes_max = 20_000_000, ceiling 4_000_000_000, "the request is refused; `larm graph` has no such limit", "server.graphs_refused";
+    #[doc = "URLs that are broken, or redirected, and kinds of links left out, that are gathered for one crawl."]
+    server_groups_max = 200_000, ceiling 100_000_000, "further ones are counted only, said in the answer", "server.groups_cut";
+    #[doc = "Different URLs that are counted for each kind of links left out."]
+    server_distinct_max = 1_000_000, ceiling 1_000_000_000, "it is not said how many there are", "server.distinct_cut";
+    #[doc = "Crawls whose links, graph or index are kept open."]
+    server_views_max = 16, ceiling 10_000, "what nobody looked at for longest is closed", "server.views_closed";
+    #[doc = "Crawls that are searched for one query over all of them."]
+    server_searched_max = 64, ceiling 10_000, "further ones are left out, said in the answer", "server.searched_cut";
 }
 
 impl Limits {

@@ -8,6 +8,7 @@ use axum::Router;
 use crate::launch::Launcher;
 use crate::problem::Problem;
 use crate::settings::Settings;
+use crate::views::Views;
 use crate::{api, crawls, page};
 
 /// A server, before it listens.
@@ -16,6 +17,8 @@ pub struct App {
     pub settings: Settings,
     /// Starts crawls; `None` if only what is there can be looked at.
     pub launcher: Option<Box<dyn Launcher>>,
+    /// What is kept for looking at crawls.
+    pub views: Views,
 }
 
 /// The server as its handlers see it.

@@ -11,8 +11,11 @@ pub mod launch;
 pub mod page;
 pub mod problem;
 pub mod settings;
+pub mod table;
+pub mod views;
 
 pub use app::{App, Shared};
 pub use launch::{Launcher, Preview};
 pub use problem::Problem;
 pub use settings::Settings;
+pub use views::Views;

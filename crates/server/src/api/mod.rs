@@ -1,6 +1,18 @@
 //! The API, one file per thing that can be asked for. Its description is made from the same code.
 
+mod archive;
+mod broken;
+mod graph;
 mod health;
+mod links;
+mod params;
+mod runs;
+mod search;
+mod skipped;
+mod stream;
+mod url;
+mod urls;
+mod why;
 
 use axum::Router;
 use axum::routing::get;
@@ -16,8 +28,21 @@ struct About;
 
 /// Every path below `/api/v1`, with its description.
 pub fn router() -> OpenApiRouter<Shared> {
-    OpenApiRouter::with_openapi(About::openapi())
-        .nest("/api/v1", OpenApiRouter::new().merge(health::router()))
+    OpenApiRouter::with_openapi(About::openapi()).nest(
+        "/api/v1",
+        OpenApiRouter::new()
+            .merge(health::router())
+            .merge(urls::router())
+            .merge(url::router())
+            .merge(why::router())
+            .merge(links::router())
+            .merge(search::router())
+            .merge(archive::router())
+            .merge(broken::router())
+            .merge(skipped::router())
+            .merge(graph::router())
+            .merge(runs::router()),
+    )
 }
 
 /// The description itself, as a path.
