@@ -3,6 +3,7 @@
 //! The settings of a crawl are in `config::raw`, since they are keys of `larm.toml` too.
 
 mod graph;
+mod serve;
 mod simulate;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::graph::{GraphArgs, GraphForm, GraphOrder};
+pub use self::serve::ServeArgs;
 pub use self::simulate::SimulateArgs;
 use crate::config::Settings;
 
@@ -63,6 +65,8 @@ pub enum Command {
     Rebuild(RebuildArgs),
     /// Search the pages of a crawl, running or not
     Search(SearchArgs),
+    /// Start, watch, steer and search crawls in the browser, and by an API
+    Serve(ServeArgs),
     /// What larm makes of a URL, a robots.txt or a page
     #[command(subcommand)]
     Inspect(Inspect),

@@ -13,6 +13,7 @@ mod human;
 mod near;
 mod pdf;
 mod progress;
+mod server;
 mod summary;
 mod worth;
 

@@ -105,18 +105,20 @@ async fn watch(
 
 /// Requests to end: Ctrl-C, and what `kill` sends.
 #[cfg(unix)]
-struct Signals(Vec<tokio::signal::unix::Signal>);
+pub struct Signals(Vec<tokio::signal::unix::Signal>);
 
 #[cfg(unix)]
 impl Signals {
-    fn new() -> Self {
+    /// Listens for them from here on.
+    pub fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         // Without a handler the signal ends the process, which the crawl survives, too.
         Self(kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect())
     }
 
-    async fn next(&mut self) {
+    /// The next one.
+    pub async fn next(&mut self) {
         std::future::poll_fn(|context| {
             let came = self.0.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
             if came { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
@@ -126,15 +128,17 @@ impl Signals {
 }
 
 #[cfg(not(unix))]
-struct Signals;
+pub struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    fn new() -> Self {
+    /// Listens for them from here on.
+    pub fn new() -> Self {
         Self
     }
 
-    async fn next(&mut self) {
+    /// The next one.
+    pub async fn next(&mut self) {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

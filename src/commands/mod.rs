@@ -17,6 +17,7 @@ mod lookup;
 mod manual;
 mod rebuild;
 mod search;
+mod serve;
 mod simulate;
 mod status;
 mod steer;
@@ -46,6 +47,7 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Simulate(args) => simulate::simulate(&args),
         Command::Rebuild(args) => rebuild::rebuild(&args),
         Command::Search(args) => search::search(&args),
+        Command::Serve(args) => serve::serve(args),
         Command::Inspect(what) => inspect::inspect(what),
         Command::Key(what) => key::key(&what),
         Command::Demo(args) => demo::demo(&args),

@@ -448,7 +448,7 @@ limits! {
     #[doc = "Bytes of a link log that are read to find the links of one URL."]
     server_links_bytes_max = 512 * MIB, ceiling 1_024 * GIB, "the graph is asked, if there is one; else the rest is not looked at, said in the answer", "server.links_cut";
     #[doc = "Bytes of a link log that are read for a list over all links: broken, redirected, left out."]
-    server_log_bytes_max = 16 * GIB, ceiling 1_024 * GIB, "the rest is not looked at, said in the answer", "server.log_cut";
+    server_link_log_bytes_max = 16 * GIB, ceiling 1_024 * GIB, "the rest is not looked at, said in the answer", "server.link_log_cut";
     #[doc = "Memory for the pages that are named in such lists, for each crawl."]
     server_groups_bytes_max = 64 * MIB, ceiling 64 * GIB, "further pages are counted, not named", "server.groups_unnamed";
     #[doc = "Nodes of a graph of which the server shows the foremost pages and hosts."]
@@ -459,8 +459,46 @@ limits! {
     server_distinct_max = 1_000_000, ceiling 1_000_000_000, "it is not said how many there are", "server.distinct_cut";
     #[doc = "Crawls whose links, graph or index are kept open."]
     server_views_max = 16, ceiling 10_000, "what nobody looked at for longest is closed", "server.views_closed";
+    #[doc = "Bytes of an archived page, or of its style sheets, as it is shown."]
+    server_replay_bytes_max = 32 * MIB, ceiling GIB, "it is cut", "server.replay_cut";
     #[doc = "Crawls that are searched for one query over all of them."]
     server_searched_max = 64, ceiling 10_000, "further ones are left out, said in the answer", "server.searched_cut";
+    #[doc = "Connections to the server at a time."]
+    server_connections_max = 4_096, ceiling 100_000, "further ones wait to be accepted", "server.connections_wait";
+    #[doc = "Requests to the server under way at a time."]
+    server_requests_max = 256, ceiling 65_536, "further ones are refused for now (503)", "server.busy";
+    #[doc = "Time for answering one request to the server; streams of events have none."]
+    server_request_ms_max = 30 * SECOND_MS, ceiling HOUR_MS, "it is given up (504)", "server.late";
+    #[doc = "Time in which the header of a request to the server has to be there."]
+    server_header_ms_max = 10 * SECOND_MS, ceiling HOUR_MS, "the connection is closed", "server.slow_headers";
+    #[doc = "Bytes of the header of a request to the server."]
+    server_header_bytes_max = 32 * KIB, ceiling MIB, "the request is refused (431)", "server.long_headers";
+    #[doc = "Bytes of the body of a request to the server."]
+    server_body_bytes_max = MIB, ceiling 64 * MIB, "the request is refused (413)", "server.long_bodies";
+    #[doc = "Browsers that are logged in to the server."]
+    server_sessions_max = 1_000, ceiling 1_000_000, "the one used longest ago has to log in again", "server.sessions_forgotten";
+    #[doc = "Time without a request after which a browser has to log in again."]
+    server_session_ms_max = 30 * 24 * HOUR_MS, ceiling 365 * 24 * HOUR_MS, "the session is forgotten", "server.sessions_forgotten";
+    #[doc = "Wrong tokens from one address within a minute."]
+    server_guesses_max = 10, ceiling 10_000, "its tokens are not looked at for the rest of it (429)", "server.guesses";
+    #[doc = "Addresses of which wrong tokens are counted."]
+    server_guessers_max = 10_000, ceiling 1_000_000, "the one seen longest ago is forgotten", "server.guessers_forgotten";
+    #[doc = "Streams of events that the server feeds at a time."]
+    server_events_max = 2_048, ceiling 65_536, "further ones are refused for now (503)", "server.events_full";
+    #[doc = "Events that wait for one slow reader."]
+    server_events_waiting_max = 8, ceiling 1_024, "it is taken ahead to the newest one", "server.events_skipped";
+    #[doc = "Settled URLs told in one event."]
+    server_tail_rows_max = 50, ceiling 10_000, "the rest is left out, and counted", "server.tail_cut";
+    #[doc = "Bytes of a crawl's log that are read for one such event."]
+    server_tail_bytes_max = 4 * MIB, ceiling GIB, "what lies before is left out, and counted", "server.tail_cut";
+    #[doc = "Crawls that the server shows."]
+    server_crawls_max = 10_000, ceiling 1_000_000, "further directories are not shown, and no crawl is made", "server.crawls_full";
+    #[doc = "Times that a crawl which died is started again."]
+    server_restarts_max = 5, ceiling 1_000, "it is left as it is, with the reason", "server.given_up";
+    #[doc = "Bytes of what a crawl that the server started says on standard error."]
+    server_log_bytes_max = MIB, ceiling GIB, "the log begins anew", "server.logs_cut";
+    #[doc = "Waiting URLs that are looked at for what a new rule would remove."]
+    rule_preview_urls_max = 200_000, ceiling 1_000_000_000, "the rest is estimated, said aloud", "rules.sampled";
 }
 
 impl Limits {

@@ -311,7 +311,7 @@ impl Assembly {
     ) -> Result<Arc<Line>> {
         let plan = &self.crawl.plan;
         let seeds = plan.seeds.iter().chain(&plan.sitemaps).filter(|seed| !seed.is_file());
-        let seeds = seeds.map(|seed| (seed.host(), seed.port()));
+        let seeds = seeds.filter(|_| !plan.public_only).map(|seed| (seed.host(), seed.port()));
         let cookies = self.jar.as_ref().map(|jar| jar.cookies.clone());
         let fetcher: Arc<dyn Fetch> = match &self.crawl.fetcher {
             Some(fetcher) => fetcher.clone(),

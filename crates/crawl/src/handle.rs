@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use larm_core::Millis;
 use larm_core::url::CrawlUrl;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::change::Change;
@@ -61,6 +62,42 @@ pub struct Status {
     /// The frontier.
     #[serde(flatten)]
     pub frontier: FrontierStatus,
+}
+
+/// The part of a status that is not the frontier's.
+#[derive(Deserialize)]
+struct Own {
+    at: Millis,
+    phase: Phase,
+    offline_since: Option<Millis>,
+    offline_reason: Option<String>,
+    in_flight: u64,
+    places: u64,
+    places_reason: String,
+    refused: u64,
+    pages_per_second: f64,
+    bytes_per_second: f64,
+}
+
+impl Status {
+    /// Reads what a running crawl answered, in two parts: serde cannot read maps with numbers as keys, such as
+    /// the statuses, through a flattened field.
+    pub fn read(answer: &Value) -> serde_json::Result<Self> {
+        let own = Own::deserialize(answer)?;
+        Ok(Self {
+            at: own.at,
+            phase: own.phase,
+            offline_since: own.offline_since,
+            offline_reason: own.offline_reason,
+            in_flight: own.in_flight,
+            places: own.places,
+            places_reason: own.places_reason,
+            refused: own.refused,
+            pages_per_second: own.pages_per_second,
+            bytes_per_second: own.bytes_per_second,
+            frontier: FrontierStatus::deserialize(answer)?,
+        })
+    }
 }
 
 /// What the engine and its handles share.

@@ -67,6 +67,8 @@ pub struct Plan {
     pub cookie_jar: Option<PathBuf>,
     /// Addresses set by hand.
     pub resolve: Vec<ResolveRule>,
+    /// Whether only public addresses are asked, though a seed may lead to others.
+    pub public_only: bool,
     /// Private networks that may be reached.
     pub allow_private: Vec<Cidr>,
     /// Whether robots.txt and nofollow are obeyed.
@@ -120,6 +122,8 @@ pub struct Selection {
     pub blocked: Vec<String>,
     /// A file with more of them, read again whenever it changes.
     pub block_file: Option<PathBuf>,
+    /// The only hosts that may be asked; none named means all.
+    pub targets: Vec<String>,
     /// The filters, in order.
     pub filters: Vec<FilterSpec>,
 }
@@ -189,6 +193,7 @@ impl Default for Selection {
             follow_symlinks: false,
             blocked: Vec::new(),
             block_file: None,
+            targets: Vec::new(),
             filters: default_specs(),
         }
     }
@@ -216,6 +221,7 @@ impl Plan {
             logins: Vec::new(),
             cookie_jar: None,
             resolve: Vec::new(),
+            public_only: false,
             allow_private: Vec::new(),
             obey_robots: true,
             signals: SignalPlan::default(),

@@ -4,15 +4,25 @@
 //! steered over its control socket, whoever started it. The server holds no lock and no state of a crawl, so
 //! it can go away and come back while crawls run. It never fetches anything itself.
 
+pub mod access;
+pub mod answers;
 pub mod api;
 pub mod app;
+pub mod crawl;
 pub mod crawls;
+pub mod headers;
+pub mod input;
+pub mod keeper;
 pub mod launch;
+pub mod listen;
+pub mod make;
 pub mod page;
 pub mod problem;
+pub mod replay;
 pub mod settings;
 pub mod table;
 pub mod views;
+pub mod wanted;
 
 pub use app::{App, Shared};
 pub use launch::{Launcher, Preview};

@@ -20,13 +20,17 @@ pub struct Problem {
     /// The setting or parameter that is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// Seconds after which it is worth another try.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u64>,
 }
 
 impl Problem {
     /// A problem with the words of its status.
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         let title = status.canonical_reason().unwrap_or("Problem").to_owned();
-        Self { title, status: status.as_u16(), detail: detail.into(), hint: None, key: None }
+        let (status, detail) = (status.as_u16(), detail.into());
+        Self { title, status, detail, hint: None, key: None, retry_after: None }
     }
 
     /// What was asked for is not there.
@@ -55,12 +59,23 @@ impl Problem {
         self.hint = Some(hint.into());
         self
     }
+
+    /// The same with when to try again.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let retry_after = self.retry_after;
         let mut response = (status, axum::Json(self)).into_response();
+        if let Some(seconds) = retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
         let kind = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, kind);
         response

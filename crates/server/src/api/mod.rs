@@ -2,12 +2,16 @@
 
 mod archive;
 mod broken;
+mod compare;
+mod crawls;
 mod graph;
 mod health;
 mod links;
 mod params;
+pub mod replay;
 mod runs;
 mod search;
+mod server;
 mod skipped;
 mod stream;
 mod url;
@@ -28,21 +32,32 @@ struct About;
 
 /// Every path below `/api/v1`, with its description.
 pub fn router() -> OpenApiRouter<Shared> {
-    OpenApiRouter::with_openapi(About::openapi()).nest(
-        "/api/v1",
-        OpenApiRouter::new()
-            .merge(health::router())
-            .merge(urls::router())
-            .merge(url::router())
-            .merge(why::router())
-            .merge(links::router())
-            .merge(search::router())
-            .merge(archive::router())
-            .merge(broken::router())
-            .merge(skipped::router())
-            .merge(graph::router())
-            .merge(runs::router()),
-    )
+    OpenApiRouter::with_openapi(About::openapi()).nest("/api/v1", all())
+}
+
+fn all() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .merge(crawls::router())
+        .merge(health::router())
+        .merge(server::router())
+        .merge(found())
+}
+
+/// What is shown of a crawl.
+fn found() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .merge(urls::router())
+        .merge(url::router())
+        .merge(why::router())
+        .merge(links::router())
+        .merge(broken::router())
+        .merge(skipped::router())
+        .merge(search::router())
+        .merge(graph::router())
+        .merge(archive::router())
+        .merge(replay::router())
+        .merge(runs::router())
+        .merge(compare::router())
 }
 
 /// The description itself, as a path.

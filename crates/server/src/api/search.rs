@@ -1,4 +1,4 @@
-//! `/crawls/{id}/search`: full-text search over one crawl, also while it runs.
+//! `/crawls/{id}/search`: full-text search over one crawl, also while it runs; `/search`: over all of them.
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -11,14 +11,17 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::params::Params;
-use crate::app::Shared;
+use crate::app::{App, Shared};
+use crate::crawls;
 use crate::problem::Problem;
 use crate::views;
-use crate::views::search::{Found, filter, problem};
+use crate::views::search::{Found, Hit, filter, problem};
 
 /// Hits of a page, if nobody says how many, and at most.
 const HITS: usize = 10;
 const HITS_MAX: usize = 100;
+/// How far one can go through the hits of all crawls.
+const OFFSET_MAX: usize = 200;
 
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(default)]
@@ -97,7 +100,7 @@ fn number(
 }
 
 pub fn router() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().routes(routes!(search))
+    OpenApiRouter::new().routes(routes!(search)).routes(routes!(search_all))
 }
 
 /// Full-text search over one crawl
@@ -117,4 +120,54 @@ async fn search(
         Ok(Found { ms: clock.now().since(begin), ..found })
     });
     Ok(Json(found.await?))
+}
+
+/// Full-text search over all crawls
+#[utoipa::path(get, path = "/search", tag = "found", params(SearchText),
+    responses((status = 200, body = Found), (status = "4XX", body = Problem)))]
+async fn search_all(
+    State(app): State<Shared>,
+    Params(text): Params<SearchText>,
+) -> Result<Json<Found>, Problem> {
+    let request = text.request(&app.settings.limits)?;
+    let found = views::read(&app, move |app| {
+        let clock = Clock::start();
+        let begin = clock.now();
+        let found = over_all(app, &request)?;
+        Ok(Found { ms: clock.now().since(begin), ..found })
+    });
+    Ok(Json(found.await?))
+}
+
+/// Searches every crawl that has an index, and puts the hits together by score.
+fn over_all(app: &App, request: &Request) -> Result<Found, Problem> {
+    if request.offset > OFFSET_MAX {
+        return Err(Problem::invalid(
+            "offset",
+            format!("Over all crawls, `offset` is at most {OFFSET_MAX}."),
+        ));
+    }
+    let crawls = crawls::list(&app.settings);
+    let limits = &app.settings.limits;
+    let crawls_max = usize::try_from(limits.server_searched_max).unwrap_or(usize::MAX);
+    let wanted = Request { offset: 0, limit: request.offset + request.limit, ..request.clone() };
+    let mut all = Found::default();
+    if crawls.len() > crawls_max {
+        all.notes.push(format!("Only {crawls_max} of {} crawls were searched.", crawls.len()));
+    }
+    for (id, dir) in crawls.into_iter().take(crawls_max) {
+        // A crawl without an index, or with one that cannot be read, does not hide the others.
+        let Ok(index) = app.views.indexes.open(&dir, limits) else { continue };
+        let Ok(found) = index.search(&wanted) else { continue };
+        all.total += found.total;
+        all.pages += found.pages;
+        all.hits.extend(found.hits.into_iter().map(|hit| Hit {
+            replay: Some(app.views.replay_path(&id, 0, &hit.url)),
+            crawl: Some(id.clone()),
+            ..hit
+        }));
+    }
+    all.hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+    all.hits = all.hits.into_iter().skip(request.offset).take(request.limit).collect();
+    Ok(all)
 }

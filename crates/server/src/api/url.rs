@@ -45,7 +45,7 @@ async fn url(
             notes: row.as_ref().map(|whole| whole.notes.clone()).unwrap_or_default(),
             text: kept.as_ref().and_then(|(whole, answer)| text_of(looked, whole, answer)),
             archived: kept.is_some(),
-            replay: None,
+            replay: kept.is_some().then(|| looked.views.replay_path(&id, 0, text)),
             row: row.map(|whole| whole.row),
             incoming,
             out,

@@ -26,6 +26,7 @@ use tokio::sync::Semaphore;
 
 use crate::app::{App, Shared};
 use crate::problem::Problem;
+use crate::replay::{Capabilities, Place};
 use crate::table::{Bounds, Table, Tables};
 
 pub use kept::Kept;
@@ -38,6 +39,7 @@ pub struct Views {
     pub(crate) linked: linked::LinkedViews,
     pub(crate) graphs: graph::Graphs,
     pub(crate) clock: Clock,
+    pub(crate) capabilities: Capabilities,
     /// How many may read files at a time.
     places: Arc<Semaphore>,
     /// How many of them may read all of a log.
@@ -57,9 +59,15 @@ impl Views {
             linked: linked::LinkedViews::new(limits),
             graphs: graph::Graphs::new(limits),
             clock: Clock::start(),
+            capabilities: Capabilities::new(),
             places: places(limits.server_reads_max),
             passes: places(limits.server_passes_max),
         }
+    }
+
+    /// Where the archived answer of a URL that is nearest to a time can be seen; 0: the last one.
+    pub fn replay_path(&self, id: &str, at: u64, url: &str) -> String {
+        Place::path(&self.capabilities.of(id), id, at, url)
     }
 
     /// Forgets all of a crawl, for one whose directory goes away.
@@ -118,9 +126,17 @@ pub async fn pass<T: Send + 'static>(
     id: String,
     work: impl FnOnce(&Looked<'_>) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
+    pass_over(app, move |app| work(&app.looked(&id)?)).await
+}
+
+/// The same for what is about several crawls.
+pub async fn pass_over<T: Send + 'static>(
+    app: &Shared,
+    work: impl FnOnce(&App) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
     let turn = app.views.passes.clone().acquire_owned().await.map_err(Problem::internal)?;
-    look(app, id, move |looked| {
-        let result = work(looked);
+    read(app, move |app| {
+        let result = work(app);
         drop(turn);
         result
     })

@@ -121,7 +121,7 @@ impl Pass {
         let mut reader = LogReader::open(&path).map_err(failed)?;
         let mut visit = Visit::default();
         while reader.next(&mut visit).map_err(failed)? {
-            if reader.block_begin() >= looked.limits.server_log_bytes_max {
+            if reader.block_begin() >= looked.limits.server_link_log_bytes_max {
                 self.notes.push(
                     "The link log is longer than what is read of it: there may be more links."
                         .to_owned(),
