@@ -6,6 +6,7 @@ use anyhow::Result;
 use larm_core::Limits;
 use larm_core::order::focus::Topic;
 use larm_core::order::{Name, Order};
+use larm_core::robots::product_token;
 use larm_core::scope::{ScopeMode, Target};
 use larm_core::url::{CrawlUrl, UrlRules};
 use larm_core::workbench::Pace;
@@ -19,8 +20,7 @@ use super::proxies::proxies;
 use super::raw::{Duplicates, HostSettings, Settings, Warc};
 use super::secret::{credentials, reveal, reveal_all, told};
 use super::value::Allowance;
-use super::{Config, examples};
-use crate::agent::product_token;
+use super::{Config, examples, save};
 use crate::exit::usage;
 use crate::pdf;
 
@@ -69,6 +69,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         operator: None,
         contact: settings.contact.clone(),
         changes: Vec::new(),
+        settings: save::told(config)?,
         keep: Keep {
             warc: settings.warc != Some(Warc::None),
             pages: settings.no_pages != Some(true),

@@ -1,5 +1,6 @@
 //! What a crawl is to do, as plain values. Flags and files belong to the binary.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use larm_core::Limits;
@@ -92,6 +93,8 @@ pub struct Plan {
     pub contact: Option<String>,
     /// Changes against what was set while an earlier run went on: the latest word counts.
     pub changes: Vec<Change>,
+    /// The settings as the program was told them, secrets left out: for the list of runs.
+    pub settings: BTreeMap<String, String>,
     /// What is written.
     pub keep: Keep,
     /// The maxima.
@@ -231,6 +234,7 @@ impl Plan {
             operator: None,
             contact: None,
             changes: Vec::new(),
+            settings: BTreeMap::new(),
             keep: Keep::default(),
             limits: Limits::default(),
         }

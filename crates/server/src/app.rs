@@ -17,6 +17,7 @@ use crate::launch::Launcher;
 use crate::live::Live;
 use crate::problem::Problem;
 use crate::settings::Settings;
+use crate::views::Views;
 use crate::{api, crawls, headers, listen, make, metrics, page, share};
 
 /// A server.
@@ -25,6 +26,8 @@ pub struct App {
     pub settings: Settings,
     /// Starts crawls; `None` if only what is there can be looked at.
     pub launcher: Option<Box<dyn Launcher>>,
+    /// What is kept for looking at crawls.
+    pub views: Views,
     /// Who may ask.
     pub(crate) access: Access,
     /// How many may ask at a time.
@@ -50,6 +53,7 @@ impl App {
             keeper: Keeper::new(&settings),
             live: Live::new(limits.server_events_max, limits.server_events_waiting_max),
             closing: watch::Sender::new(false),
+            views: Views::new(limits),
             settings,
             launcher,
         })
@@ -75,6 +79,7 @@ pub fn router(app: &Shared) -> Router {
     let body_max = usize::try_from(app.settings.limits.server_body_bytes_max).unwrap_or(usize::MAX);
     api.merge(api::document(document))
         .merge(metrics::router())
+        .merge(api::replay::pages())
         .merge(page::router())
         .layer(DefaultBodyLimit::max(body_max))
         .layer(from_fn_with_state(app.clone(), access::guard))

@@ -21,14 +21,17 @@ pub mod make;
 pub mod metrics;
 pub mod page;
 pub mod problem;
-pub mod row;
+pub mod replay;
 pub mod settings;
 mod share;
 mod steer;
+pub mod table;
 pub mod tail;
+pub mod views;
 pub mod wanted;
 
 pub use app::{App, Shared};
 pub use launch::{Launcher, Preview};
 pub use problem::Problem;
 pub use settings::Settings;
+pub use views::Views;

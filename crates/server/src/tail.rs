@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use larm_core::Limits;
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::row::Row;
+use crate::table::Whole;
 
 /// Bytes that are read at the beginning, so that there is something to show.
 const FIRST_BYTES: u64 = 16 * 1_024;
@@ -22,8 +23,9 @@ pub struct Tail {
 /// What was settled lately.
 #[derive(Debug, Default, Serialize)]
 pub struct Fetches {
-    /// The newest of it, in the order of the log.
-    pub rows: Vec<Row>,
+    /// The newest of it, in the order of the log: rows as everywhere, but without their numbers, which are not
+    /// known here.
+    pub rows: Vec<Value>,
     /// How many more there were.
     pub left_out: u64,
 }
@@ -63,9 +65,15 @@ fn newest(bytes: &[u8], rows_max: u64) -> Fetches {
     let shown = lines.len().min(usize::try_from(rows_max).unwrap_or(usize::MAX));
     let (others, newest) = lines.split_at(lines.len() - shown);
     Fetches {
-        rows: newest.iter().filter_map(|line| Row::read(line)).collect(),
+        rows: newest.iter().filter_map(|line| row(line)).collect(),
         left_out: others.len() as u64,
     }
+}
+
+fn row(line: &[u8]) -> Option<Value> {
+    let mut row = serde_json::to_value(Whole::read(0, line)?.row).ok()?;
+    row.as_object_mut()?.remove("row");
+    Some(row)
 }
 
 #[cfg(test)]
@@ -89,7 +97,8 @@ mod tests {
         let limits = Limits { server_tail_rows_max: 3, ..Limits::default() };
         let mut urls = |tail: &mut Tail| {
             let fetches = tail.read(&limits).unwrap();
-            let urls: Vec<String> = fetches.rows.into_iter().map(|row| row.url).collect();
+            let urls: Vec<String> =
+                fetches.rows.iter().map(|row| row["url"].as_str().unwrap().to_owned()).collect();
             (urls, fetches.left_out)
         };
         let half = line(3);

@@ -1,12 +1,26 @@
 //! The API, one file per thing that can be asked for. Its description is made from the same code.
 
+mod archive;
+mod broken;
+mod compare;
 mod crawls;
 mod events;
+mod graph;
 mod health;
 mod hosts;
+mod links;
+mod params;
+pub mod replay;
+mod runs;
+mod search;
 mod server;
 mod settings;
+mod skipped;
 mod status;
+mod stream;
+mod url;
+mod urls;
+mod why;
 
 use axum::Router;
 use axum::routing::get;
@@ -34,6 +48,24 @@ fn all() -> OpenApiRouter<Shared> {
         .merge(server::router())
         .merge(settings::router())
         .merge(status::router())
+        .merge(found())
+}
+
+/// What is shown of a crawl.
+fn found() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .merge(urls::router())
+        .merge(url::router())
+        .merge(why::router())
+        .merge(links::router())
+        .merge(broken::router())
+        .merge(skipped::router())
+        .merge(search::router())
+        .merge(graph::router())
+        .merge(archive::router())
+        .merge(replay::router())
+        .merge(runs::router())
+        .merge(compare::router())
 }
 
 /// The description itself, as a path.

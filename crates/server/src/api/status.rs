@@ -6,6 +6,7 @@ use std::path::Path as FilePath;
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
+use larm_core::Millis;
 use larm_crawl::control::{Request, ask};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,7 +17,6 @@ use utoipa_axum::routes;
 use crate::app::Shared;
 use crate::crawl;
 use crate::problem::Problem;
-use crate::row::millis;
 
 /// Bytes of statistics that are read, the newest: some 400,000 lines, or three weeks.
 const STATS_BYTES_MAX: u64 = 100 * 1_024 * 1_024;
@@ -132,7 +132,7 @@ fn read(path: &FilePath) -> Vec<Point> {
 fn point(line: &[u8]) -> Option<Point> {
     let line: Line = serde_json::from_slice(line).ok()?;
     Some(Point {
-        at: millis(&line.at)?,
+        at: Millis::parse(&line.at)?.0,
         pages: line.pages,
         bytes: line.bytes,
         pages_per_second: line.pages_per_second,
