@@ -3,6 +3,7 @@
 mod cat;
 mod config_doc;
 mod crawl;
+mod dashboard;
 mod demo;
 mod doctor;
 mod drive;
