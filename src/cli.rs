@@ -3,6 +3,7 @@
 //! The settings of a crawl are in `config::raw`, since they are keys of `larm.toml` too.
 
 mod graph;
+mod serve;
 mod simulate;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::graph::{GraphArgs, GraphForm, GraphOrder};
+pub use self::serve::{Dashboard, ServeArgs};
 pub use self::simulate::SimulateArgs;
 use crate::config::Settings;
 
@@ -65,6 +67,8 @@ pub enum Command {
     Compact(CompactArgs),
     /// Search the pages of a crawl, running or not
     Search(SearchArgs),
+    /// Start, watch, steer and search crawls in the browser, and by an API
+    Serve(ServeArgs),
     /// What larm makes of a URL, a robots.txt or a page
     #[command(subcommand)]
     Inspect(Inspect),
@@ -119,6 +123,11 @@ pub struct RunArgs {
     /// Show no progress
     #[arg(long, help_heading = "This run")]
     pub no_progress: bool,
+    /// Show the crawl in the browser while it runs, at this address; `off` for not [default: off; with no
+    /// address 127.0.0.1:7878]
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
+        default_missing_value = "127.0.0.1:7878", help_heading = "This run")]
+    pub dashboard: Option<Dashboard>,
     /// Form of log messages: text, json [default: text]
     #[arg(
         long,
@@ -184,7 +193,8 @@ pub struct SetArgs {
     /// The crawl directory
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// delay=2s, rate=5 or none, concurrency=8 or auto, max-pages=500, exclude=RE, block=HOST
+    /// delay=2s, rate=5 or none, concurrency=8 or auto, max-pages=500, exclude=RE, block=HOST,
+    /// host-delay=HOST:5s, host-pause=HOST, host-resume=HOST
     #[arg(value_name = "KEY=VALUE", required = true)]
     pub changes: Vec<String>,
 }

@@ -3,7 +3,6 @@
 //! Only this program knows flags, TOML and terminals, and only it prints. Standard output carries what
 //! was asked for; everything else goes to standard error.
 
-mod agent;
 mod args;
 mod cli;
 mod commands;
@@ -14,6 +13,7 @@ mod human;
 mod near;
 mod pdf;
 mod progress;
+mod server;
 mod summary;
 mod worth;
 

@@ -4,32 +4,18 @@ use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Context, Result};
 use larm_core::parse::{Input, Part};
-use larm_crawl::explain::Stand;
+use larm_crawl::explain::{Stand, outcome_in_words};
 use larm_crawl::fetch::archived_body;
 use larm_crawl::frontier::PageRow;
-use larm_crawl::store::WarcReader;
-use larm_crawl::store::warc::Record;
+use larm_crawl::store::warc::{Answer, RecordPlace, read_answer};
 use serde_json::{Value, json};
 
 use super::inspect::page::{facts, markdown_of};
 use super::lookup::Lookup;
-use super::why::outcome_in_words;
 use crate::cli::CatArgs;
 use crate::exit::{Exit, shell_word, shown, usage};
 use crate::human;
 use crate::pdf::parse_any;
-
-/// Revisit records that are followed to the original.
-const HOPS_MAX: usize = 4;
-
-/// A response from the archive.
-struct Archived {
-    /// The head of the response that was asked for.
-    head: Vec<u8>,
-    /// The head that the payload came with: another one for a revisit.
-    payload_head: Vec<u8>,
-    payload: Vec<u8>,
-}
 
 /// Prints it.
 pub fn cat(args: &CatArgs) -> Result<Exit> {
@@ -52,40 +38,21 @@ pub fn cat(args: &CatArgs) -> Result<Exit> {
 }
 
 /// Reads a record, and for a revisit the one that it stands for.
-fn read(lookup: &Lookup, args: &CatArgs, page: &PageRow) -> Result<Archived> {
-    let mut head = None;
-    let mut row = page.clone();
-    for _ in 0..HOPS_MAX {
-        let place =
-            row.warc.as_ref().with_context(|| format!("{} is not in the archive", row.url))?;
-        let path = args.dir.join("warc").join(&*place.name);
-        let record = WarcReader::open(path, lookup.limits())?.record_at(place.offset)?;
-        let (this_head, payload) = parts_of(&record).context("the record holds no answer")?;
-        let head = head.get_or_insert_with(|| this_head.to_vec()).clone();
-        if record.kind() != "revisit" {
-            return Ok(Archived {
-                head,
-                payload_head: this_head.to_vec(),
-                payload: payload.to_vec(),
-            });
-        }
-        let original = record.field("WARC-Refers-To-Target-URI").map(str::to_owned);
-        let original = original.or_else(|| row.same_as.as_ref().map(|same| same.url.clone()));
-        let original = original.context("the record does not say what it is a copy of")?;
-        row = lookup
-            .page(&original)?
-            .with_context(|| format!("the original {original} is missing"))?;
-    }
-    anyhow::bail!("the record of {} leads from copy to copy", page.url)
+fn read(lookup: &Lookup, args: &CatArgs, page: &PageRow) -> Result<Answer> {
+    let place_of = |row: &PageRow| {
+        let place = row.warc.as_ref()?;
+        Some(RecordPlace { name: place.name.to_string(), offset: place.offset })
+    };
+    let place = place_of(page).with_context(|| format!("{} is not in the archive", page.url))?;
+    let original = |url: &str| {
+        let row =
+            lookup.page(url).map_err(|error| larm_crawl::Error::Stopped(format!("{error:#}")))?;
+        Ok(row.as_ref().and_then(place_of))
+    };
+    Ok(read_answer(&args.dir, &place, lookup.limits(), original)?)
 }
 
-/// Head and payload of a record. Of a file there is no head.
-fn parts_of(record: &Record) -> Option<(&[u8], &[u8])> {
-    let is_file = record.target().is_some_and(|url| url.starts_with("file:"));
-    if is_file { Some((b"", &record.block)) } else { record.http() }
-}
-
-fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Archived) -> Result<()> {
+fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Answer) -> Result<()> {
     let mut out = io::stdout().lock();
     if args.form.headers {
         return Ok(out.write_all(&head_of(page, archived))?);
@@ -124,7 +91,7 @@ fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Archived) -
 }
 
 /// The head as it was sent, or what is known of a file in its form.
-fn head_of(page: &PageRow, archived: &Archived) -> Vec<u8> {
+fn head_of(page: &PageRow, archived: &Answer) -> Vec<u8> {
     if !archived.head.is_empty() {
         return archived.head.clone();
     }
@@ -133,7 +100,7 @@ fn head_of(page: &PageRow, archived: &Archived) -> Vec<u8> {
     kind.into_iter().chain(facts).collect::<String>().into_bytes()
 }
 
-fn everything(page: &PageRow, archived: &Archived, facts: Value) -> Value {
+fn everything(page: &PageRow, archived: &Answer, facts: Value) -> Value {
     let head = String::from_utf8_lossy(&archived.head);
     let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
     let headers: Vec<_> = fields.map(|(name, value)| json!([name.trim(), value.trim()])).collect();

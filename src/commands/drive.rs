@@ -9,6 +9,7 @@ use larm_crawl::store::summary::State;
 use larm_crawl::{Crawl, Error, Handle, Plan, Running, Summary};
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::dashboard::Page;
 use super::{compact, lines};
 use crate::cli::RunArgs;
 use crate::config::Config;
@@ -42,7 +43,11 @@ pub async fn drive(job: Job) -> Result<Exit> {
     tell_start(&running, &dir, &config, &console);
     let control = Control::open(&dir, handle.clone(), places).await.map_err(failed)?;
     let silent = run.quiet || run.no_progress;
-    let ended = watch(running, &handle, Progress::new(&console, silent), &console).await;
+    let page = Page::open(run.dashboard, &dir, &console).await?;
+    let ended = tokio::select! {
+        ended = watch(running, &handle, Progress::new(&console, silent), &console) => ended,
+        () = page.serve() => unreachable!("a page is served for good"),
+    };
     drop(control);
     let summary = ended.map_err(failed)?;
     let report = Report {
@@ -113,18 +118,20 @@ async fn watch(
 
 /// Requests to end: Ctrl-C, and what `kill` sends.
 #[cfg(unix)]
-struct Signals(Vec<tokio::signal::unix::Signal>);
+pub struct Signals(Vec<tokio::signal::unix::Signal>);
 
 #[cfg(unix)]
 impl Signals {
-    fn new() -> Self {
+    /// Listens for them from here on.
+    pub fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         // Without a handler the signal ends the process, which the crawl survives, too.
         Self(kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect())
     }
 
-    async fn next(&mut self) {
+    /// The next one.
+    pub async fn next(&mut self) {
         std::future::poll_fn(|context| {
             let came = self.0.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
             if came { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
@@ -134,15 +141,17 @@ impl Signals {
 }
 
 #[cfg(not(unix))]
-struct Signals;
+pub struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    fn new() -> Self {
+    /// Listens for them from here on.
+    pub fn new() -> Self {
         Self
     }
 
-    async fn next(&mut self) {
+    /// The next one.
+    pub async fn next(&mut self) {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

@@ -93,7 +93,7 @@ fn store_plan(plan: &Plan) -> StorePlan {
 
 fn in_words(visit: &Visit) -> String {
     let url = &visit.url;
-    let what = super::why::outcome_in_words(&visit.outcome);
+    let what = larm_crawl::explain::outcome_in_words(&visit.outcome);
     let size = visit.exchange.as_ref().map(|exchange| exchange.payload().len() as u64);
     let size = size.map(|bytes| format!(", {}", human::bytes(bytes))).unwrap_or_default();
     format!("{url}  {what}{size}, {} ms", visit.timings.total_ms)

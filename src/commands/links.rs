@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use larm_crawl::directory;
+use larm_crawl::explain::outcome_in_words;
 use larm_crawl::frontier::PageRow;
 use larm_graph::LinkFact;
 use larm_graph::log::{self, LogReader, Visit};
@@ -14,7 +15,6 @@ use larm_graph::query::{InLink, OutLinks, in_links, out_links};
 use serde_json::{Value, json};
 
 use super::lookup::Lookup;
-use super::why::outcome_in_words;
 use crate::cli::LinksArgs;
 use crate::exit::Exit;
 use crate::human;

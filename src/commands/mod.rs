@@ -4,6 +4,7 @@ mod cat;
 mod compact;
 mod config_doc;
 mod crawl;
+mod dashboard;
 mod demo;
 mod doctor;
 mod drive;
@@ -14,10 +15,11 @@ mod inspect;
 mod key;
 mod lines;
 mod links;
-mod lookup;
+pub mod lookup;
 mod manual;
 mod rebuild;
 mod search;
+mod serve;
 mod simulate;
 mod status;
 mod steer;
@@ -48,6 +50,7 @@ pub fn run(command: Command) -> Result<Exit> {
         Command::Rebuild(args) => rebuild::rebuild(&args),
         Command::Compact(args) => compact::compact(&args),
         Command::Search(args) => search::search(&args),
+        Command::Serve(args) => serve::serve(args),
         Command::Inspect(what) => inspect::inspect(what),
         Command::Key(what) => key::key(&what),
         Command::Demo(args) => demo::demo(&args),

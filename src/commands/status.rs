@@ -6,17 +6,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
+use larm_core::Limits;
 use larm_core::gain::Tally;
 use larm_core::workbench::Pace;
-use larm_core::{Limits, Millis};
 use larm_crawl::clock::Clock;
 use larm_crawl::control::{Request, ask};
 use larm_crawl::directory::Directory;
-use larm_crawl::frontier::{DiskFrontier, FrontierStatus};
+use larm_crawl::frontier::DiskFrontier;
 use larm_crawl::store::summary::State;
 use larm_crawl::{Phase, Status, Summary, directory, summarise};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::hosts;
 use crate::cli::StatusArgs;
@@ -38,7 +37,7 @@ pub fn status(args: &StatusArgs) -> Result<Exit> {
     }
     let request = Request::Status { hosts: HOSTS_MAX };
     let answer = super::block_on(async { Ok(ask(&args.dir, request).await?) })?;
-    let live = answer.as_ref().map(read_status).transpose()?;
+    let live = answer.as_ref().map(Status::read).transpose()?;
     let busy = live.is_some() || directory::in_use(&args.dir);
     let path = args.dir.join("summary.json");
     let kept = if path.exists() { Some(Summary::read(&path)?) } else { None };
@@ -64,43 +63,6 @@ fn recovered(dir: &Path) -> Result<Summary> {
     let limits = Arc::new(Limits::default());
     let opened = DiskFrontier::open(&lock.state(), &limits, Pace::default(), now)?;
     Ok(summarise(&opened.frontier, 0, now).with_archive(dir)?)
-}
-
-/// The part of a status that is not the frontier's.
-#[derive(Deserialize)]
-struct Own {
-    at: Millis,
-    phase: Phase,
-    offline_since: Option<Millis>,
-    offline_reason: Option<String>,
-    in_flight: u64,
-    places: u64,
-    places_reason: String,
-    refused: u64,
-    pages_per_second: f64,
-    bytes_per_second: f64,
-    #[serde(default)]
-    gain: Option<Tally>,
-}
-
-/// Reads the answer of a running crawl in two parts: serde cannot read maps with numbers as keys, such
-/// as the statuses, through a flattened field.
-fn read_status(answer: &Value) -> Result<Status> {
-    let own = Own::deserialize(answer)?;
-    Ok(Status {
-        at: own.at,
-        phase: own.phase,
-        offline_since: own.offline_since,
-        offline_reason: own.offline_reason,
-        in_flight: own.in_flight,
-        places: own.places,
-        places_reason: own.places_reason,
-        refused: own.refused,
-        pages_per_second: own.pages_per_second,
-        bytes_per_second: own.bytes_per_second,
-        gain: own.gain,
-        frontier: FrontierStatus::deserialize(answer)?,
-    })
 }
 
 /// One word for where it stands. A summary that says "running" with nobody there was left by a kill.
@@ -231,7 +193,8 @@ fn write_kept(out: &mut String, dir: &Path, kept: &Summary) -> std::fmt::Result 
 
 #[cfg(test)]
 mod tests {
-    use larm_crawl::frontier::{HostStatus, Standing, Totals};
+    use larm_core::Millis;
+    use larm_crawl::frontier::{FrontierStatus, HostStatus, Standing, Totals};
 
     use super::*;
 
@@ -247,6 +210,8 @@ mod tests {
             address: None,
             alias: None,
             trouble: None,
+            gap_ms: 1_000,
+            delay_ms: None,
             standing,
             budget: None,
             patterns: Vec::new(),
@@ -267,7 +232,7 @@ mod tests {
             gain: None,
             frontier,
         };
-        let back = read_status(&serde_json::to_value(&status).unwrap()).unwrap();
+        let back = Status::read(&serde_json::to_value(&status).unwrap()).unwrap();
         assert_eq!(back.frontier.totals.statuses.get(&200), Some(&7));
         assert_eq!(back.phase, Phase::Running);
     }

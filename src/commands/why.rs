@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Result;
 use larm_core::Outcome;
 use larm_core::parse::Note;
-use larm_crawl::explain::{Explanation, Stand};
+use larm_crawl::explain::{Explanation, Stand, outcome_in_words};
 use larm_crawl::frontier::{PageRow, Ranked};
 use larm_graph::query::{InLink, in_links};
 use serde_json::json;
@@ -148,20 +148,6 @@ fn settled(dir: &Path, page: &PageRow) -> Vec<String> {
 
 fn hops(depth: u32) -> String {
     human::counted(u64::from(depth), "hop", "hops")
-}
-
-/// An outcome as a person would say it.
-pub fn outcome_in_words(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Fetched { status } => format!("fetched: {status}"),
-        Outcome::Redirected { status, to } => format!("redirected: {status} to {to}"),
-        Outcome::Denied { rule } => format!("not fetched: robots.txt forbids it ({rule})"),
-        Outcome::Rejected { filter, detail } => format!("not fetched: {filter}: {detail}"),
-        Outcome::Failed { class, detail } => format!("failed: {class}: {detail}"),
-        Outcome::HostUnreachable { class } => {
-            format!("not fetched: its host could not be reached ({class})")
-        }
-    }
 }
 
 /// The rule that said no: as the link log has it, since it may depend on where the link was found.

@@ -7,7 +7,8 @@ use larm_core::Limits;
 use larm_core::gain::{self, Floor};
 use larm_core::order::focus::Topic;
 use larm_core::order::{Name, Order};
-use larm_core::scope::ScopeMode;
+use larm_core::robots::product_token;
+use larm_core::scope::{ScopeMode, Target};
 use larm_core::url::{CrawlUrl, UrlRules};
 use larm_core::workbench::Pace;
 use larm_crawl::fetch::{FetchPlan, HostAccess, SignPlan};
@@ -20,8 +21,7 @@ use super::proxies::proxies;
 use super::raw::{Duplicates, HostSettings, Settings, Warc};
 use super::secret::{credentials, reveal, reveal_all, told};
 use super::value::Allowance;
-use super::{Config, examples};
-use crate::agent::product_token;
+use super::{Config, examples, save};
 use crate::exit::usage;
 use crate::pdf;
 
@@ -56,6 +56,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         floor: floor(settings, &limits)?,
         concurrency: concurrency(settings, &limits)?,
         resolve: parsed(&settings.resolve, "--resolve")?,
+        public_only: settings.public_only == Some(true),
         allow_private: parsed(&settings.allow_private, "--allow-private")?,
         obey_robots: settings.ignore_robots != Some(true),
         signals: SignalPlan {
@@ -71,6 +72,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         operator: None,
         contact: settings.contact.clone(),
         changes: Vec::new(),
+        settings: save::told(config)?,
         keep: Keep {
             warc: settings.warc != Some(Warc::None),
             pages: settings.no_pages != Some(true),
@@ -167,6 +169,7 @@ fn selection(settings: &Settings) -> Result<Selection> {
         follow_symlinks: settings.follow_symlinks == Some(true),
         blocked: Vec::new(),
         block_file: settings.block.clone(),
+        targets: targets(&settings.allow_target)?,
         filters: settings.filters.clone().unwrap_or(defaults.filters),
     })
 }
@@ -178,6 +181,13 @@ fn patterns(patterns: &[String], flag: &str) -> Result<Vec<String>> {
         true => Err(usage(format!("{flag} needs a regular expression, not an empty text"))),
         false => Ok(patterns.to_vec()),
     }
+}
+
+fn targets(hosts: &[String]) -> Result<Vec<String>> {
+    for host in hosts {
+        host.parse::<Target>().map_err(|error| usage(format!("--allow-target: {error}")))?;
+    }
+    Ok(hosts.to_vec())
 }
 
 fn types(accept: &[String]) -> Result<Vec<String>> {

@@ -325,6 +325,18 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow_private: Vec<String>,
 
+    /// Ask public addresses alone, even where a URL that you give leads elsewhere [default: no]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        value_name = "BOOL", hide_possible_values = true, help_heading = "How to ask")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub public_only: Option<bool>,
+
+    /// Ask these hosts and no others, whatever leads there: a name, *.NAME for all below it, too, an
+    /// address or a network (repeatable)
+    #[arg(long, value_name = "HOST", help_heading = "What to crawl")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allow_target: Vec<String>,
+
     /// Use this address for a host instead of asking DNS (repeatable)
     #[arg(long, value_name = "HOST:PORT:ADDR", help_heading = "How to ask")]
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -3,6 +3,7 @@
 //! Written as a whole or not at all, before the crawl starts. Many seeds go to `DIR/seeds.txt`, which the
 //! file then names as its `input`.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -119,10 +120,18 @@ pub fn differences(old: &Config, new: &Config) -> Result<Vec<Difference>> {
     Ok(differences.collect())
 }
 
+/// The settings for the list of runs, by key; secrets are not told.
+pub fn told(config: &Config) -> Result<BTreeMap<String, String>> {
+    let mut settings = Table::new();
+    flatten("", to_table(&config.settings)?, &mut settings);
+    settings.retain(|key, _| !APART.contains(&key));
+    Ok(settings.iter().map(|(key, value)| (key.clone(), shown(key, value))).collect())
+}
+
 /// A value as it is told; secrets are not.
 fn shown(key: &str, value: &Value) -> String {
-    let name = key.rsplit('.').next().unwrap_or(key);
-    match secret::KEYS.contains(&name) || name == "login" {
+    // A secret may have names below it, as fields of a header have.
+    match key.split('.').any(|name| secret::KEYS.contains(&name) || name == "login") {
         true => "(not shown)".to_owned(),
         false => value.to_string(),
     }

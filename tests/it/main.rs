@@ -40,6 +40,7 @@ mod safety;
 mod search;
 mod secure;
 mod seeds;
+mod serve;
 mod signals;
 mod simulate;
 mod tidy;

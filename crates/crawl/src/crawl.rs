@@ -19,7 +19,7 @@ use self::run::Run;
 use crate::change::Change;
 use crate::clock::Clock;
 use crate::directory::Directory;
-use crate::engine::{Ends, Engine};
+use crate::engine::{Ends, Engine, HostWishes};
 use crate::error::{Error, Result};
 use crate::fetch::{
     BoxFuture, DnsResolver, Fetch, FileFetch, FilePlan, Guard, HttpFetch, LaneResolver,
@@ -43,6 +43,7 @@ use crate::readings::Readings;
 use crate::reasons::Reasons;
 use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
+use crate::share::Share;
 use crate::soft::SoftHosts;
 use crate::store::{Chain, CrawlLogSink, LinksSink, PagesSink, Sink, Summary, Visit, WarcSink};
 use crate::writer::{Work, Writer};
@@ -240,6 +241,8 @@ impl Assembly {
             idle_ms: AtomicU64::new(0),
             rates: Mutex::default(),
             places: Mutex::new(places.standing()),
+            share: Share::default(),
+            changes: Mutex::default(),
         });
         let (jobs, inbox) = mpsc::channel(channel_places(&self.limits));
         let line = self.line(&shared, known, &chain, jobs)?;
@@ -317,7 +320,7 @@ impl Assembly {
     ) -> Result<Arc<Line>> {
         let plan = &self.crawl.plan;
         let seeds = plan.seeds.iter().chain(&plan.sitemaps).filter(|seed| !seed.is_file());
-        let seeds = seeds.map(|seed| (seed.host(), seed.port()));
+        let seeds = seeds.filter(|_| !plan.public_only).map(|seed| (seed.host(), seed.port()));
         let cookies = self.jar.as_ref().map(|jar| jar.cookies.clone());
         let fetcher: Arc<dyn Fetch> = match &self.crawl.fetcher {
             Some(fetcher) => fetcher.clone(),
@@ -416,6 +419,7 @@ impl Assembly {
                 budgets: plan.budgets,
             },
             pace: plan.pace,
+            hosts: HostWishes::new(&plan.host_delays),
             places,
             offline: None,
             idle: Idle::default(),

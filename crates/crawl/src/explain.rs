@@ -5,7 +5,7 @@ use larm_core::scope::{Subject, Verdict};
 use larm_core::url::CrawlUrl;
 use larm_core::via::Via;
 use larm_core::worth::Finding;
-use larm_core::{Fact, Millis};
+use larm_core::{Fact, Millis, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -114,5 +114,19 @@ fn rejection(rules: &Rules, url: &CrawlUrl) -> Option<String> {
     match rules.judge(&subject) {
         Verdict::Pass => None,
         Verdict::Reject(reason) => Some(reason.to_string()),
+    }
+}
+
+/// An outcome as a person would say it.
+pub fn outcome_in_words(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Fetched { status } => format!("fetched: {status}"),
+        Outcome::Redirected { status, to } => format!("redirected: {status} to {to}"),
+        Outcome::Denied { rule } => format!("not fetched: robots.txt forbids it ({rule})"),
+        Outcome::Rejected { filter, detail } => format!("not fetched: {filter}: {detail}"),
+        Outcome::Failed { class, detail } => format!("failed: {class}: {detail}"),
+        Outcome::HostUnreachable { class } => {
+            format!("not fetched: its host could not be reached ({class})")
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What a crawl is to do, as plain values. Flags and files belong to the binary.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use larm_core::Limits;
@@ -70,6 +71,8 @@ pub struct Plan {
     pub cookie_jar: Option<PathBuf>,
     /// Addresses set by hand.
     pub resolve: Vec<ResolveRule>,
+    /// Whether only public addresses are asked, though a seed may lead to others.
+    pub public_only: bool,
     /// Private networks that may be reached.
     pub allow_private: Vec<Cidr>,
     /// Whether robots.txt and nofollow are obeyed.
@@ -94,6 +97,8 @@ pub struct Plan {
     pub contact: Option<String>,
     /// Changes against what was set while an earlier run went on: the latest word counts.
     pub changes: Vec<Change>,
+    /// The settings as the program was told them, secrets left out: for the list of runs.
+    pub settings: BTreeMap<String, String>,
     /// What is written.
     pub keep: Keep,
     /// The maxima.
@@ -121,6 +126,8 @@ pub struct Selection {
     pub blocked: Vec<String>,
     /// A file with more of them, read again whenever it changes.
     pub block_file: Option<PathBuf>,
+    /// The only hosts that may be asked; none named means all.
+    pub targets: Vec<String>,
     /// The filters, in order.
     pub filters: Vec<FilterSpec>,
 }
@@ -190,6 +197,7 @@ impl Default for Selection {
             follow_symlinks: false,
             blocked: Vec::new(),
             block_file: None,
+            targets: Vec::new(),
             filters: default_specs(),
         }
     }
@@ -218,6 +226,7 @@ impl Plan {
             logins: Vec::new(),
             cookie_jar: None,
             resolve: Vec::new(),
+            public_only: false,
             allow_private: Vec::new(),
             obey_robots: true,
             signals: SignalPlan::default(),
@@ -230,6 +239,7 @@ impl Plan {
             operator: None,
             contact: None,
             changes: Vec::new(),
+            settings: BTreeMap::new(),
             keep: Keep::default(),
             limits: Limits::default(),
         }

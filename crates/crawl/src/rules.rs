@@ -68,6 +68,9 @@ fn selection_of(plan: &Plan) -> Selection {
     if !selection.filters.contains(&FilterSpec::Ports {}) {
         selection.filters.insert(0, FilterSpec::Ports {});
     }
+    if !selection.targets.is_empty() {
+        selection.filters.insert(0, FilterSpec::Targets { hosts: selection.targets.clone() });
+    }
     if !plan.logins.is_empty() {
         let lists = vec![KnownList::Actions, KnownList::AnyActions];
         selection.filters.push(FilterSpec::KnownPaths { lists, extra: Vec::new() });

@@ -13,6 +13,8 @@ pub struct HostGraph {
     pub names: Vec<String>,
     /// How many nodes of the graph of pages each has.
     pub pages: Vec<u32>,
+    /// The host of each node of the graph of pages.
+    pub of: Vec<u32>,
     /// Who leads to whom; links within a host are left out.
     pub graph: Graph,
 }
@@ -41,7 +43,7 @@ pub fn host_graph<E>(
     let pairs = pairs.map(|(from, to)| (host(from), host(to))).filter(|(from, to)| from != to);
     let arcs: HashSet<(u32, u32)> = pairs.collect();
     let graph = Graph::of_arcs(names.len() as u32, arcs.into_iter().collect());
-    Ok(HostGraph { names, pages, graph })
+    Ok(HostGraph { names, pages, of: hosts, graph })
 }
 
 /// The host of a URL with its port, if that is not the usual one.

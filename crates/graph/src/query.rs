@@ -4,6 +4,7 @@
 //! followed. Who links to a URL is found by reading the log from front to back. That is cheap, since each
 //! different link of a chapter is looked at once; and it holds while a crawl runs.
 
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 use larm_core::url::Fingerprint;
@@ -36,28 +37,77 @@ pub struct InLink {
 /// The links to a URL, in the order of the crawl, at most so many; and whether there may be more.
 pub fn in_links(dir: &Path, url: &str, links_max: usize) -> Result<(Vec<InLink>, bool)> {
     let mut found = Vec::new();
+    let mut has_more = false;
+    each_in_link(dir, url, u64::MAX, |visit, index, link| {
+        has_more = found.len() == links_max;
+        if has_more {
+            return ControlFlow::Break(());
+        }
+        found.push(in_link(visit, index, link));
+        ControlFlow::Continue(())
+    })?;
+    Ok((found, has_more))
+}
+
+/// A part of the links to a URL.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InLinks {
+    /// The part that was asked for, in the order of the crawl.
+    pub links: Vec<InLink>,
+    /// How many there are in all.
+    pub total: u64,
+    /// Whether the log is longer than what was read, so that there may be more.
+    pub is_cut: bool,
+}
+
+/// Counts the links to a URL in the first `log_bytes_max` bytes of the log or so, and gives those of `part`.
+pub fn in_links_part(
+    dir: &Path,
+    url: &str,
+    part: Range<u64>,
+    log_bytes_max: u64,
+) -> Result<InLinks> {
+    let mut found = InLinks::default();
+    found.is_cut = each_in_link(dir, url, log_bytes_max, |visit, index, link| {
+        if part.contains(&found.total) {
+            found.links.push(in_link(visit, index, link));
+        }
+        found.total += 1;
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// Calls `each` with every link to a URL, until it breaks or the log is read so far. Says whether the latter was it.
+fn each_in_link(
+    dir: &Path,
+    url: &str,
+    log_bytes_max: u64,
+    mut each: impl FnMut(&Visit, usize, LinkFact<'_>) -> ControlFlow<()>,
+) -> Result<bool> {
     let path = log::path_in(dir);
     if !path.exists() {
-        return Ok((found, false));
+        return Ok(false);
     }
     let mut reader = LogReader::open(&path)?;
     let (mut visit, mut wanted) = (Visit::default(), Wanted::new(url));
     while reader.next(&mut visit)? {
+        if reader.block_begin() >= log_bytes_max {
+            return Ok(true);
+        }
         wanted.look(visit.place.chapter, reader.chapter());
         if wanted.numbers.is_empty() {
             continue;
         }
         for (index, &number) in visit.links.iter().enumerate() {
-            if !wanted.numbers.contains(&number) {
-                continue;
+            if wanted.numbers.contains(&number)
+                && each(&visit, index, reader.chapter().link(number)).is_break()
+            {
+                return Ok(false);
             }
-            if found.len() == links_max {
-                return Ok((found, true));
-            }
-            found.push(in_link(&visit, index, reader.chapter().link(number)));
         }
     }
-    Ok((found, false))
+    Ok(false)
 }
 
 fn in_link(visit: &Visit, index: usize, link: LinkFact<'_>) -> InLink {
@@ -113,13 +163,18 @@ impl OutLinks {
 
 /// Where the page at a URL leads; `None` if it was never visited.
 pub fn out_links(dir: &Path, url: &str) -> Result<Option<OutLinks>> {
+    out_links_within(dir, url, u64::MAX)
+}
+
+/// The same, looked for in the first `log_bytes_max` bytes of the log or so, unless the graph knows the place.
+pub fn out_links_within(dir: &Path, url: &str, log_bytes_max: u64) -> Result<Option<OutLinks>> {
     let path = log::path_in(dir);
     if !path.exists() {
         return Ok(None);
     }
     let place = match place_by_graph(dir, url)? {
         Some(place) => Some(place),
-        None => last_visit(&path, url)?,
+        None => last_visit(&path, url, log_bytes_max)?,
     };
     let Some(place) = place else { return Ok(None) };
     let (mut reader, mut visit) = (LogReader::open(&path)?, Visit::default());
@@ -138,10 +193,10 @@ fn place_by_graph(dir: &Path, url: &str) -> Result<Option<log::Place>> {
     Ok(facts.map(|facts| facts.place))
 }
 
-fn last_visit(path: &Path, url: &str) -> Result<Option<log::Place>> {
+fn last_visit(path: &Path, url: &str, log_bytes_max: u64) -> Result<Option<log::Place>> {
     let (mut reader, mut visit) = (LogReader::open(path)?, Visit::default());
     let mut place = None;
-    while reader.next(&mut visit)? {
+    while reader.next(&mut visit)? && reader.block_begin() < log_bytes_max {
         if visit.url == url {
             place = Some(visit.place);
         }

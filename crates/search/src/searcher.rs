@@ -146,6 +146,28 @@ impl SearchIndex {
         self.layout.why_incomplete()
     }
 
+    /// Titles of pages by the fingerprints of their URLs, on one line each; `None` for what is no page of the
+    /// index, or has no title.
+    pub fn titles(&self, pages: &[Fingerprint]) -> Result<Vec<Option<String>>, SearchError> {
+        let searcher = self.reader.searcher();
+        let titles = pages.iter().map(|page| self.title(&searcher, *page));
+        Ok(titles.collect::<tantivy::Result<_>>()?)
+    }
+
+    fn title(&self, searcher: &Searcher, page: Fingerprint) -> tantivy::Result<Option<String>> {
+        for (segment_ord, reader) in (0..).zip(searcher.segment_readers()) {
+            for doc_id in docs_with(reader, self.fields.url_key, page.0)? {
+                let document: TantivyDocument = searcher.doc(DocAddress { segment_ord, doc_id })?;
+                let title = document.get_first(self.fields.title).and_then(|title| title.as_str());
+                let title = title.map(|title| snippet::one_line(untagged(title).1));
+                if let Some(title) = title.filter(|title| !title.is_empty()) {
+                    return Ok(Some(title));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// Answers a query. Importance comes from a graph, where there is one; without, links that were
     /// gathered with the pages are counted.
     pub fn search(

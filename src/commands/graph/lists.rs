@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use larm_graph::hosts::host_graph;
-use larm_graph::rank::{UNREACHED, depths, in_degrees, top as foremost};
+use larm_graph::rank::{UNREACHED, depths, in_degrees, tally, top as foremost};
 use serde_json::{Value, json};
 
 use super::{Asked, backlinks, scores};
@@ -142,19 +142,6 @@ pub(super) fn depth(asked: &Asked<'_>) -> Result<String> {
 /// How many pages are at each distance from a seed, and how many cannot be reached.
 pub(super) fn depth_counts(asked: &Asked<'_>) -> (Vec<u64>, u64) {
     tally(&depths(&asked.view.graph, asked.seeds()))
-}
-
-fn tally(depths: &[u32]) -> (Vec<u64>, u64) {
-    let (mut counts, mut unreached) = (Vec::new(), 0);
-    for &depth in depths {
-        if depth == UNREACHED {
-            unreached += 1;
-            continue;
-        }
-        counts.resize(counts.len().max(depth as usize + 1), 0);
-        counts[depth as usize] += 1;
-    }
-    (counts, unreached)
 }
 
 /// `1 seed, 20 at 1, 400 at 2 links; 3 cannot be reached`.

@@ -4,13 +4,12 @@ use std::io::Write;
 
 use anyhow::Result;
 use larm_core::Limits;
-use larm_core::robots::Robots;
+use larm_core::robots::{Robots, product_token};
 use larm_core::signals::Signals;
 use larm_core::url::resolve;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::agent::product_token;
 use crate::cli::InspectRobots;
 use crate::human;
 

@@ -85,6 +85,15 @@ impl Decoded<'_> {
     }
 }
 
+/// A body as text, in its charset, and what kind of text it is. Nothing of a PDF or of what is no text at all.
+pub fn text_of<'a>(input: &Input<'a>) -> (Kind, Cow<'a, str>) {
+    let mime = input.mime();
+    match sniff::kind(mime.as_ref(), input.body) {
+        kind @ (Kind::Pdf | Kind::Other) => (kind, Cow::Borrowed("")),
+        kind => (kind, input.decode(kind, mime.as_ref()).text),
+    }
+}
+
 /// Makes a page of any bytes. The kind is that of the `Content-Type`; where that is missing or says
 /// nothing, the first bytes decide. Of a PDF nothing is read here: see [`pdf`].
 pub fn parse(input: &Input<'_>, limits: &Limits) -> Page {

@@ -22,6 +22,7 @@ use std::cmp::Ordering;
 
 use crate::Limits;
 
+mod agent;
 pub mod directives;
 pub(crate) mod escape;
 pub(crate) mod matcher;
@@ -30,6 +31,7 @@ mod parse;
 mod tests;
 mod usage;
 
+pub use agent::product_token;
 pub use directives::Directives;
 pub use usage::{UsageField, UsageLine};
 

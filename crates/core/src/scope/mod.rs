@@ -23,6 +23,7 @@ mod reach;
 mod redirects;
 mod scheme;
 mod spec;
+mod targets;
 mod traps;
 mod types;
 
@@ -32,6 +33,7 @@ mod tests;
 pub use known_paths::KnownList;
 pub use reach::ScopeMode;
 pub use spec::{FilterSpec, ScopeError, ScopeInput, default_specs};
+pub use targets::Target;
 pub use types::type_wanted;
 
 /// What a filter looks at.

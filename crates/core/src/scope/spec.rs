@@ -22,6 +22,7 @@ use super::ports::Ports;
 use super::reach::{Reach, ScopeMode};
 use super::redirects::Redirects;
 use super::scheme::Scheme;
+use super::targets::Targets;
 use super::traps::Traps;
 use super::types::Types;
 use crate::Limits;
@@ -39,6 +40,11 @@ pub enum FilterSpec {
     },
     /// Ports on which something else than the web answers.
     Ports {},
+    /// The only hosts that may be asked.
+    Targets {
+        /// Names, names with all below them, addresses, networks.
+        hosts: Vec<String>,
+    },
     /// The longest URL.
     Length {},
     /// Redirects in a row.
@@ -174,7 +180,7 @@ impl fmt::Display for ScopeError {
             Self::Pattern { pattern, why } => {
                 write!(f, "cannot use the pattern `{pattern}`: {why}")
             }
-            Self::Host { entry, why } => write!(f, "cannot block the host `{entry}`: {why}"),
+            Self::Host { entry, why } => write!(f, "`{entry}` is no host: {why}"),
         }
     }
 }
@@ -191,6 +197,7 @@ impl FilterSpec {
         Ok(match self {
             Self::Scheme { allow } => Box::new(Scheme { allow: allow.clone() }),
             Self::Ports {} => Box::new(Ports::new(input.seeds)),
+            Self::Targets { hosts } => Box::new(Targets::new(hosts)?),
             Self::Length {} => Box::new(Length { bytes_max: limits.url_bytes_max }),
             Self::Redirects {} => Box::new(Redirects { max: limits.redirects_max }),
             Self::Depth {} => Box::new(Depth { hops_max: hops_max(input) }),

@@ -16,6 +16,7 @@ mod gzip;
 mod json;
 pub mod link_facts;
 pub mod plan;
+pub mod runs;
 pub mod sink;
 pub mod summary;
 pub mod visit;

@@ -27,3 +27,17 @@ pub fn depths(graph: &Graph, starts: impl IntoIterator<Item = u32>) -> Vec<u32> 
     }
     depths
 }
+
+/// How many nodes are at each distance, and how many cannot be reached.
+pub fn tally(depths: &[u32]) -> (Vec<u64>, u64) {
+    let (mut counts, mut unreached) = (Vec::new(), 0);
+    for &depth in depths {
+        if depth == UNREACHED {
+            unreached += 1;
+            continue;
+        }
+        counts.resize(counts.len().max(depth as usize + 1), 0);
+        counts[depth as usize] += 1;
+    }
+    (counts, unreached)
+}

@@ -9,7 +9,7 @@ mod hits;
 mod pagerank;
 
 pub use components::{Components, strong_components, weak_components};
-pub use depth::{UNREACHED, depths};
+pub use depth::{UNREACHED, depths, tally};
 pub use hits::{Hits, hits};
 pub use pagerank::{PageRank, Scores, pagerank, pagerank_of, top};
 
