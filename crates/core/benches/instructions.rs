@@ -14,6 +14,7 @@ use larm_core::near::Simhash;
 use larm_core::parse::{Input, Page, parse};
 use larm_core::robots::Robots;
 use larm_core::scope::{Filters, ScopeInput, Subject, Verdict, default_specs};
+use larm_core::soft::{Face, Glance};
 use larm_core::url::{Base, CrawlUrl, UrlRules, canonicalise, resolve};
 use larm_core::{Limits, Via};
 use markup5ever_rcdom::{Handle, NodeData, RcDom};
@@ -66,6 +67,7 @@ fn main() {
     report("robots", links, "link", measured::robots(&samples, &robots));
     report("digest", bytes, "byte", measured::digest(&samples));
     report("simhash", bytes, "byte", measured::simhash(&samples));
+    report("face", bytes, "byte", measured::face(&samples));
 }
 
 /// What is counted. Nothing here calls another function of this module.
@@ -165,6 +167,17 @@ mod measured {
     pub fn simhash(samples: &[Sample]) -> usize {
         let simhash = |sample: &Sample| Simhash::of([sample.page.text.as_str()], 1);
         samples.iter().filter_map(simhash).filter(|simhash| simhash.0 & 1 == 1).count()
+    }
+
+    /// The words of a page, where its host may be one that answers every path alike.
+    #[inline(never)]
+    pub fn face(samples: &[Sample]) -> usize {
+        let face = |sample: &Sample| {
+            let (path, text) = (sample.url.path_and_query(), &sample.page.text);
+            let glance = Glance::new("", sample.links.len(), sample.body.len(), path);
+            Face::new(glance, text, path).to_bytes()
+        };
+        samples.iter().map(face).filter(|face| face[8] & 1 == 1).count()
     }
 
     #[inline(never)]
