@@ -65,6 +65,13 @@ pub fn everything(dir: &Path) -> Found {
 }
 
 #[test]
+fn a_finished_crawl_that_is_started_again_and_again_lacks_nothing() {
+    let hand = farm();
+    (0..4).for_each(|_| crawled(&hand));
+    assert_eq!(everything(&hand.dir()).total, 4);
+}
+
+#[test]
 fn a_page_that_does_not_want_to_be_found_is_archived_and_not_found() {
     let links = "<a href=/meta>one</a> <a href=/header>two</a> <a href=/plain>three</a>";
     let meta = "<meta name=robots content=noindex><p>owls by night <a href=/behind>more</a>";
@@ -90,13 +97,6 @@ fn a_page_that_does_not_want_to_be_found_is_archived_and_not_found() {
     assert_eq!(kept.index.iter().filter(|line| line["status"] == "200").count(), 5);
     let marked = kept.log.iter().filter_map(|line| line["facts"]["noindex"].as_str());
     assert_eq!(marked.collect::<BTreeSet<_>>(), BTreeSet::from(["X-Robots-Tag", "meta robots"]));
-}
-
-#[test]
-fn a_finished_crawl_that_is_started_again_and_again_lacks_nothing() {
-    let hand = farm();
-    (0..4).for_each(|_| crawled(&hand));
-    assert_eq!(everything(&hand.dir()).total, 4);
 }
 
 #[test]
