@@ -41,6 +41,7 @@ mod signals;
 mod simulate;
 mod tidy;
 mod trouble;
+mod views;
 mod walls;
 mod world;
 mod worth;
