@@ -43,5 +43,6 @@ mod simulate;
 mod tidy;
 mod trouble;
 mod walls;
+mod webkb;
 mod world;
 mod worth;

@@ -141,6 +141,10 @@ pub async fn ask(dir: &Path, request: Request) -> Result<Option<Value>> {
     })?;
     let silent = || Error::Stopped("the running crawl does not answer; try again".to_owned());
     let exchange = timeout(PATIENCE, exchange(&address, request)).await.map_err(|_| silent())?;
+    // One that ended under way left its lock, too.
+    if exchange.is_err() && !crate::directory::in_use(dir) {
+        return Ok(None);
+    }
     let answer = exchange.map_err(Error::io(&path))?;
     match answer.get("error").and_then(Value::as_str) {
         Some(error) => Err(Error::Plan(error.to_owned())),
