@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::graph::{GraphArgs, GraphForm, GraphOrder};
-pub use self::serve::ServeArgs;
+pub use self::serve::{Dashboard, ServeArgs};
 pub use self::simulate::SimulateArgs;
 use crate::config::Settings;
 
@@ -121,6 +121,11 @@ pub struct RunArgs {
     /// Show no progress
     #[arg(long, help_heading = "This run")]
     pub no_progress: bool,
+    /// Show the crawl in the browser while it runs, at this address; `off` for not [default: off; with no
+    /// address 127.0.0.1:7878]
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
+        default_missing_value = "127.0.0.1:7878", help_heading = "This run")]
+    pub dashboard: Option<Dashboard>,
     /// Form of log messages: text, json [default: text]
     #[arg(
         long,
@@ -186,7 +191,8 @@ pub struct SetArgs {
     /// The crawl directory
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// delay=2s, rate=5 or none, concurrency=8 or auto, max-pages=500, exclude=RE, block=HOST
+    /// delay=2s, rate=5 or none, concurrency=8 or auto, max-pages=500, exclude=RE, block=HOST,
+    /// host-delay=HOST:5s, host-pause=HOST, host-resume=HOST
     #[arg(value_name = "KEY=VALUE", required = true)]
     pub changes: Vec<String>,
 }

@@ -68,7 +68,9 @@ impl Console {
         };
         let filter = EnvFilter::try_from_env("LARM_LOG");
         let filter = filter.unwrap_or_else(|_| {
-            EnvFilter::new(format!("off,larm={level},larm_crawl={level},larm_search={level}"))
+            EnvFilter::new(format!(
+                "off,larm={level},larm_crawl={level},larm_search={level},larm_server={level}"
+            ))
         });
         let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(self.clone());
         // A second log in the same process would be a bug of ours, and no reason to fail.

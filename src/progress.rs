@@ -153,6 +153,7 @@ pub fn waiting_for(host: &HostStatus) -> Option<String> {
         Standing::SharesAddress { with } => format!("{name} waits for {with}, at the same address"),
         Standing::Resolving => format!("looking up {name}"),
         Standing::AwaitingRobots => format!("waiting for the robots.txt of {name}"),
+        Standing::Paused => format!("{name} is paused"),
         Standing::OverBudget => format!("{name} has had its share ({})", worth::BUDGETS),
         Standing::Held => format!("{name}: what waits is like pages that bring nothing new"),
         Standing::GivenUp { class } => format!("{name} was given up ({})", why(&class, host)),
@@ -198,6 +199,8 @@ mod tests {
             trouble: None,
             budget: None,
             patterns: Vec::new(),
+            gap_ms: 1_000,
+            delay_ms: None,
             standing: Standing::Waiting(wait.clone()),
         };
         assert_eq!(waiting_for(&host).unwrap(), "waiting for h: 0.8 s more (the delay)");

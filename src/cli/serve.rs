@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
 
@@ -57,3 +58,21 @@ Examples:
   larm serve example.com.larm          the same for one crawl
   larm serve --root /var/lib/larm      new crawls are made there
   curl -H \"Authorization: Bearer $LARM_TOKEN\" http://127.0.0.1:7878/api/v1/crawls";
+
+/// Where the page of a crawl is shown, or not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dashboard(pub Option<SocketAddr>);
+
+impl FromStr for Dashboard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "off" => Ok(Self(None)),
+            "on" => Ok(Self(Some(SocketAddr::from(([127, 0, 0, 1], 7878))))),
+            text => text.parse().map(|at| Self(Some(at))).map_err(|_| {
+                format!("`{text}` is no address; write it like 127.0.0.1:7878, or off")
+            }),
+        }
+    }
+}

@@ -8,6 +8,7 @@ use larm_crawl::control::Control;
 use larm_crawl::{Crawl, Error, Handle, Plan, Running, Summary};
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::dashboard::Page;
 use super::lines;
 use crate::cli::RunArgs;
 use crate::config::Config;
@@ -41,7 +42,11 @@ pub async fn drive(job: Job) -> Result<Exit> {
     tell_start(&running, &dir, &config, &console);
     let control = Control::open(&dir, handle.clone(), places).await.map_err(failed)?;
     let silent = run.quiet || run.no_progress;
-    let ended = watch(running, &handle, Progress::new(&console, silent), &console).await;
+    let page = Page::open(run.dashboard, &dir, &console).await?;
+    let ended = tokio::select! {
+        ended = watch(running, &handle, Progress::new(&console, silent), &console) => ended,
+        () = page.serve() => unreachable!("a page is served for good"),
+    };
     drop(control);
     let summary = ended.map_err(failed)?;
     let report = Report {

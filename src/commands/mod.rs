@@ -3,6 +3,7 @@
 mod cat;
 mod config_doc;
 mod crawl;
+mod dashboard;
 mod demo;
 mod doctor;
 mod drive;
@@ -13,7 +14,7 @@ mod inspect;
 mod key;
 mod lines;
 mod links;
-mod lookup;
+pub mod lookup;
 mod manual;
 mod rebuild;
 mod search;

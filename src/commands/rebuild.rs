@@ -107,7 +107,7 @@ fn in_words(rebuilt: &Rebuilt, dir: &Path) -> String {
         lines.push(format!("  left out  {} ({why})", human::count(*count)));
     }
     for damage in &rebuilt.damaged {
-        lines.push(format!("  damaged   {damage}; what stands behind is not read"));
+        lines.push(format!("  damaged   {damage}"));
     }
     match &rebuilt.state_reason {
         Some(reason) => lines.push(format!(

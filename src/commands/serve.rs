@@ -63,7 +63,8 @@ async fn run_until_told(app: &Shared, listener: TcpListener, console: &Console) 
     }
 }
 
-fn cannot_listen(at: SocketAddr) -> String {
+/// What to say if an address is taken.
+pub fn cannot_listen(at: SocketAddr) -> String {
     format!("cannot listen on {at}; name another address with --listen")
 }
 
@@ -81,7 +82,9 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     let root = root_of(args)?;
     let dirs = args.dirs.iter().map(|dir| whole(dir)).collect::<Result<Vec<_>>>()?;
     dirs.iter().try_for_each(|dir| directory::identify(dir).map(drop))?;
-    refuse_open_doors(args)?;
+    if !args.public_search {
+        refuse_open_door(args.listen, args.token.as_deref())?;
+    }
     let token = match (&args.token, args.public_search) {
         (_, true) => None,
         (Some(token), _) => Some(token.clone()),
@@ -122,12 +125,9 @@ fn whole(path: &Path) -> Result<PathBuf> {
 }
 
 /// Other machines get in with a token that somebody chose to give them, or not at all.
-fn refuse_open_doors(args: &ServeArgs) -> Result<()> {
-    if args.listen.ip().is_loopback() || args.public_search {
-        return Ok(());
-    }
-    let at = args.listen;
-    match &args.token {
+pub fn refuse_open_door(at: SocketAddr, given: Option<&str>) -> Result<()> {
+    match given {
+        _ if at.ip().is_loopback() => Ok(()),
         None => Err(usage(format!(
             "{at} can be reached from other machines, so the token must be yours: set LARM_TOKEN, or use \
              --token. Better: stay on 127.0.0.1 with a proxy in front that speaks TLS (docs/server.md)"

@@ -198,6 +198,8 @@ mod tests {
             address: None,
             alias: None,
             trouble: None,
+            gap_ms: 1_000,
+            delay_ms: None,
             standing,
             budget: None,
             patterns: Vec::new(),

@@ -55,13 +55,20 @@ pub fn topic(settings: &Settings, dir: &Path, limits: &Limits) -> Result<Topic> 
                 _ => topic.unlike(title, text, limits),
             };
             if !taken {
-                let max = limits.focus_examples_max;
-                let why = "there is no word in it, or there are more examples than";
-                return Err(usage(format!("{flag} {source}: {why} {max} (focus_examples_max)")));
+                let why = why_not(sources.len(), limits);
+                return Err(usage(format!("{flag} {source}: {why}")));
             }
         }
     }
     Ok(topic)
+}
+
+fn why_not(examples: usize, limits: &Limits) -> String {
+    let max = limits.focus_examples_max;
+    match examples as u64 > max {
+        true => format!("there are more examples than {max} (focus_examples_max)"),
+        false => "there are no words in it to learn from; leave it out".to_owned(),
+    }
 }
 
 /// The examples that have to be fetched first.

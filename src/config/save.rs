@@ -124,7 +124,7 @@ pub fn differences(old: &Config, new: &Config) -> Result<Vec<Difference>> {
 pub fn told(config: &Config) -> Result<BTreeMap<String, String>> {
     let mut settings = Table::new();
     flatten("", to_table(&config.settings)?, &mut settings);
-    settings.retain(|key: &str, _: &mut Value| !APART.contains(&key));
+    settings.retain(|key, _| !APART.contains(&key));
     Ok(settings.iter().map(|(key, value)| (key.clone(), shown(key, value))).collect())
 }
 

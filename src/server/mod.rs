@@ -10,12 +10,14 @@ use std::process::{Child, Command, Stdio};
 
 use larm_crawl::Plan;
 use larm_crawl::directory::Directory;
+use larm_crawl::frontier::HostList;
 use larm_server::keeper::LOG;
 use larm_server::launch::Told;
 use larm_server::{Launcher, Preview, Problem};
 use serde_json::{Map, Value};
 
 use self::policy::Policy;
+use crate::commands::lookup::Lookup;
 use crate::config::raw::Settings;
 use crate::config::{Config, FILE_NAME, consent, file, merge, plan, save, secret};
 use crate::exit::in_words;
@@ -75,6 +77,11 @@ impl Launcher for Program {
         seeds.extend(settings.seeds.iter().chain(&settings.sitemap).cloned());
         seeds.truncate(seeds_max);
         Ok(Told { settings: shown(&settings)?, seeds, seeds_total })
+    }
+
+    fn hosts(&self, dir: &Path, hosts_max: usize) -> Result<HostList, Problem> {
+        let hosts = Lookup::open(dir).and_then(|lookup| lookup.hosts(hosts_max));
+        hosts.map_err(|error| Problem::conflict(in_words(&error)))
     }
 
     fn change(&self, dir: &Path, changes: &Map<String, Value>) -> Result<(), Problem> {

@@ -1,6 +1,7 @@
 //! A few pages written by hand, for tests that need a link of their own.
 //!
-//! One address, one port, any number of host names; every answer closes its connection.
+//! One address, one port, any number of host names; every answer closes its connection. Asked as a proxy, it
+//! answers as the hosts themselves.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -125,6 +126,9 @@ fn answer(stream: TcpStream, answers: &Answers, log: &Mutex<Vec<String>>) {
 fn asked_for(reader: &mut impl BufRead) -> Option<String> {
     let mut lines = reader.lines().map_while(|line| line.ok());
     let path = lines.next()?.split(' ').nth(1)?.to_owned();
+    if let Some(place) = path.strip_prefix("http://") {
+        return Some(place.to_owned());
+    }
     let fields = lines.take_while(|line| !line.is_empty());
     let fields: Vec<(String, String)> = fields
         .filter_map(|line| line.split_once(':').map(|(n, v)| (n.to_lowercase(), v.trim().into())))

@@ -129,6 +129,31 @@ fn a_damaged_archive_gives_what_stands_before_the_damage() {
     assert!(lines > 0 && lines < whole, "{lines} of {whole}");
 }
 
+/// A flipped bit costs the record that it is in, and those that belong to it.
+#[test]
+fn what_stands_behind_a_damaged_record_is_found_again() {
+    let world = web();
+    crawl(world.plan());
+    let dir = world.dir();
+    let before = Kept::of(&dir).index;
+    let victim = &before[before.len() / 2];
+    let number =
+        |key: &str| victim[key].as_str().expect("text").parse::<usize>().expect("a number");
+    let archive = dir.join("warc").join(victim["filename"].as_str().expect("a name"));
+    let mut bytes = fs::read(&archive).expect("it can be read");
+    bytes[number("offset") + number("length") / 2] ^= 0x10;
+    fs::write(&archive, &bytes).expect("it can be written");
+    let rebuilt = runtime().block_on(Rebuild::new(world.plan()).from_archive_alone(true).run());
+    let rebuilt = rebuilt.expect("the rebuild ends well");
+    assert_eq!(rebuilt.damaged.len(), 1, "{rebuilt:?}");
+    assert!(rebuilt.damaged[0].contains("reading goes on"), "{rebuilt:?}");
+    let after: usize = files(&dir.join("cdx"), "cdxj")
+        .iter()
+        .map(|file| fs::read_to_string(file).expect("text").lines().count())
+        .sum();
+    assert_eq!(after, before.len() - 1);
+}
+
 fn larm(arguments: &[&str], paths: &[&Path]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
     command.args(arguments).args(paths).stdin(Stdio::null());

@@ -2,7 +2,7 @@
 
 mod cranfield;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Output;
 use std::time::Duration;
@@ -61,6 +61,34 @@ fn everything(dir: &Path) -> Found {
     assert_eq!(index.why_incomplete(), None);
     let request = Request { limit: 1_000_000, similar: true, ..Request::default() };
     index.search(&request, &|_| None).expect("an answer")
+}
+
+#[test]
+fn a_page_that_does_not_want_to_be_found_is_archived_and_not_found() {
+    let links = "<a href=/meta>one</a> <a href=/header>two</a> <a href=/plain>three</a>";
+    let meta = "<meta name=robots content=noindex><p>owls by night <a href=/behind>more</a>";
+    let tagged = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Robots-Tag: noindex\r\n\
+                   Content-Length: 17\r\n\r\n<p>owls in barns.";
+    let hand = Hand::serve(|_| {
+        vec![
+            ("farm/".into(), with_body(HTML, links)),
+            ("farm/meta".into(), with_body(HTML, meta)),
+            ("farm/header".into(), tagged.to_vec()),
+            ("farm/plain".into(), with_body(HTML, "<p>owls on roofs at noon")),
+            ("farm/behind".into(), with_body(HTML, "<p>owls behind it all, asleep")),
+        ]
+    });
+    crawled(&hand);
+    let dir = hand.dir().display().to_string();
+    let found = json(&larm(&["search", &dir, "owls", "--json"]));
+    let hits = found["hits"].as_array().expect("a list");
+    let mut urls: Vec<_> = hits.iter().filter_map(|hit| hit["url"].as_str()).collect();
+    urls.sort_unstable();
+    assert_eq!(urls, [hand.url("farm/behind"), hand.url("farm/plain")]);
+    let kept = Kept::of(&hand.dir());
+    assert_eq!(kept.index.iter().filter(|line| line["status"] == "200").count(), 5);
+    let marked = kept.log.iter().filter_map(|line| line["facts"]["noindex"].as_str());
+    assert_eq!(marked.collect::<BTreeSet<_>>(), BTreeSet::from(["X-Robots-Tag", "meta robots"]));
 }
 
 #[test]

@@ -375,6 +375,10 @@ limits! {
     sort_bytes_max = 16 * MIB, ceiling GIB, "sorted runs go to disk and are merged", "cdx.runs";
     #[doc = "Bytes of the header of a WARC record that is read."]
     warc_header_bytes_max = 64 * KIB, ceiling MIB, "the record counts as damaged", "warc.damaged";
+    #[doc = "Places behind damage in an archive file that are tried for the next whole record."]
+    warc_recovery_tries_max = 10_000, ceiling 1_000_000, "the rest of the file is not read", "warc.damaged";
+    #[doc = "Places of damage in one archive file that are told of."]
+    warc_damages_max = 100, ceiling 10_000, "the rest of the file is not read", "warc.damaged";
     #[doc = "Memory for pages that are being indexed; less than 15 MB is taken for that."]
     index_memory_bytes_max = 64 * MIB, ceiling 2 * GIB, "they are written to the index", "index.segments";
     #[doc = "Time until a page that was fetched can be found."]

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use larm_core::url::CrawlUrl;
+
 use crate::frontier::Budgets;
 
 /// One change of a running crawl.
@@ -30,6 +32,10 @@ pub enum Change {
     Block(String),
     /// A URL to take as one more seed.
     Seed(String),
+    /// The gap of one host, in milliseconds; `None` for that of the settings.
+    HostDelay(String, Option<u64>),
+    /// Whether a host is paused.
+    HostPause(String, bool),
 }
 
 /// Why a change was not understood.
@@ -46,7 +52,7 @@ impl std::error::Error for ChangeError {}
 
 /// The keys, for messages.
 pub const KEYS: &str = "delay, rate, concurrency, max-pages, host-budget, \
-    site-budget, pattern-budget, exclude, block";
+    site-budget, pattern-budget, exclude, block, host-delay, host-pause, host-resume";
 
 impl Change {
     /// Understands `KEY=VALUE`.
@@ -76,6 +82,8 @@ impl Change {
             "host-budget" => budget().map(Self::HostBudget),
             "site-budget" => budget().map(Self::SiteBudget),
             "pattern-budget" => budget().map(Self::PatternBudget),
+            "host-delay" => host_delay(value),
+            "host-pause" | "host-resume" => host_pause(key, value),
             "exclude" if !value.is_empty() => Ok(Self::Exclude(value.to_owned())),
             "block" if !value.is_empty() => Ok(Self::Block(value.to_owned())),
             "exclude" | "block" => Err(ChangeError(format!("{key} needs a value"))),
@@ -96,6 +104,8 @@ impl Change {
             Self::Exclude(pattern) => format!("exclude={pattern}"),
             Self::Block(host) => format!("block={host}"),
             Self::Seed(url) => format!("seed={url}"),
+            Self::HostDelay(host, _) => format!("host-delay={host}"),
+            Self::HostPause(host, _) => format!("host-pause={host}"),
         }
     }
 
@@ -110,6 +120,10 @@ impl Change {
                 n.map_or("off".to_owned(), |n| n.to_string())
             }
             Self::Exclude(text) | Self::Block(text) | Self::Seed(text) => text.clone(),
+            Self::HostDelay(host, Some(ms)) => format!("{host}:{ms}ms"),
+            Self::HostDelay(host, None) => format!("{host}:default"),
+            Self::HostPause(host, true) => host.clone(),
+            Self::HostPause(host, false) => format!("{host}:off"),
         }
     }
 
@@ -134,6 +148,38 @@ impl Change {
             key => Self::parse(key, value),
         }
     }
+}
+
+/// `HOST:5s`, or `HOST:default`.
+fn host_delay(value: &str) -> Result<Change, ChangeError> {
+    let wrong = || {
+        let words =
+            "host-delay needs a host and a time, such as example.com:5s or example.com:default";
+        ChangeError(format!("{words}, not `{value}`"))
+    };
+    let (host, delay) = value.rsplit_once(':').ok_or_else(wrong)?;
+    let ms = match delay {
+        "default" => None,
+        delay => Some(parse_duration_ms(delay).ok_or_else(wrong)?),
+    };
+    Ok(Change::HostDelay(host_name(host).ok_or_else(wrong)?, ms))
+}
+
+/// `HOST`; in the log also `HOST:off`.
+fn host_pause(key: &str, value: &str) -> Result<Change, ChangeError> {
+    let (host, is_off) = match value.strip_suffix(":off") {
+        Some(host) => (host, true),
+        None => (value, false),
+    };
+    let host =
+        host_name(host).ok_or_else(|| ChangeError(format!("{key} needs a host, not `{value}`")))?;
+    Ok(Change::HostPause(host, key == "host-pause" && !is_off))
+}
+
+/// A host as URLs have it.
+fn host_name(text: &str) -> Option<String> {
+    let url = CrawlUrl::from_canonical(&format!("http://{}/", text.trim().to_ascii_lowercase()))?;
+    (url.path() == "/" && url.port() == 80).then(|| url.host().to_owned())
 }
 
 /// `500ms`, `2s`, `1.5s`, `3m`, `1h`; a bare number is seconds.
@@ -192,6 +238,11 @@ mod tests {
             ("pattern-budget", "90"),
             ("exclude", "/a=b/"),
             ("block", "ads.example"),
+            ("host-delay", "a.example:5s"),
+            ("host-delay", "[::1]:default"),
+            ("host-pause", "a.example"),
+            ("host-pause", "[::1]"),
+            ("host-resume", "a.example"),
         ];
         for (key, value) in rows {
             let change = Change::parse(key, value).unwrap();
@@ -202,9 +253,16 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_a_hint() {
-        for (key, value) in
-            [("delay", "soon"), ("max-pages", "0"), ("colour", "red"), ("block", "")]
-        {
+        for (key, value) in [
+            ("delay", "soon"),
+            ("max-pages", "0"),
+            ("colour", "red"),
+            ("block", ""),
+            ("host-delay", "5s"),
+            ("host-delay", "a.example:soon"),
+            ("host-pause", "a b"),
+            ("host-pause", "a.example/x"),
+        ] {
             assert!(!Change::parse(key, value).unwrap_err().to_string().is_empty());
         }
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use larm_core::scope::FilterSpec;
 use larm_core::url::seed;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -65,6 +66,22 @@ pub enum Request {
     Resume,
     /// End it.
     Stop,
+    /// Settings that were changed while it ran.
+    Changes,
+    /// How many waiting URLs a rule would remove.
+    Preview {
+        /// The rule.
+        rule: FilterSpec,
+        /// How many URLs are looked at.
+        urls_max: u64,
+    },
+    /// Have no more than this, as long as it runs.
+    Share {
+        /// Fetches at a time.
+        places: Option<u64>,
+        /// Bytes.
+        bytes_per_second: Option<u64>,
+    },
     /// Change a setting.
     Set {
         /// Name of the setting.
@@ -124,6 +141,10 @@ pub async fn ask(dir: &Path, request: Request) -> Result<Option<Value>> {
     })?;
     let silent = || Error::Stopped("the running crawl does not answer; try again".to_owned());
     let exchange = timeout(PATIENCE, exchange(&address, request)).await.map_err(|_| silent())?;
+    // One that ended under way left its lock, too.
+    if exchange.is_err() && !crate::directory::in_use(dir) {
+        return Ok(None);
+    }
     let answer = exchange.map_err(Error::io(&path))?;
     match answer.get("error").and_then(Value::as_str) {
         Some(error) => Err(Error::Plan(error.to_owned())),
@@ -183,6 +204,11 @@ async fn carry_out(handle: &Handle, request: Request) -> Value {
         Request::Pause => steer(handle, Handle::pause),
         Request::Resume => steer(handle, Handle::resume),
         Request::Stop => steer(handle, Handle::stop),
+        Request::Share { places, bytes_per_second } => {
+            steer(handle, |handle| handle.share(places, bytes_per_second))
+        }
+        Request::Changes => Ok(handle.changes()),
+        Request::Preview { rule, urls_max } => preview(handle.clone(), rule, urls_max).await,
         Request::Set { key, value } => set(handle, &key, &value).await,
     };
     result.unwrap_or_else(|error| json!({ "error": error }))
@@ -198,6 +224,13 @@ fn why(handle: &Handle, url: &str) -> Result<Value, String> {
     let url = seed(url, rules.url_rules()).map_err(|error| error.to_string())?;
     let explanation = handle.explain(&url).map_err(|error| error.to_string())?;
     serde_json::to_value(explanation).map_err(|error| error.to_string())
+}
+
+/// Patterns may be slow, and many URLs wait: not on a thread that others need.
+async fn preview(handle: Handle, rule: FilterSpec, urls_max: u64) -> Result<Value, String> {
+    let looked = tokio::task::spawn_blocking(move || handle.preview(&rule, urls_max)).await;
+    let preview = looked.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+    serde_json::to_value(preview).map_err(|error| error.to_string())
 }
 
 async fn set(handle: &Handle, key: &str, value: &str) -> Result<Value, String> {

@@ -17,7 +17,7 @@ use self::ordering::Ordering;
 use crate::change::Change;
 use crate::clock::Clock;
 use crate::directory::Directory;
-use crate::engine::{Ending, Ends, Engine};
+use crate::engine::{Ending, Ends, Engine, HostWishes};
 use crate::error::{Error, Result};
 use crate::fetch::{
     BoxFuture, DnsResolver, Fetch, FileFetch, FilePlan, Guard, HttpFetch, LaneResolver,
@@ -39,6 +39,7 @@ use crate::plan::{Duplicates, Plan};
 use crate::reasons::Reasons;
 use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
+use crate::share::Share;
 use crate::soft::SoftHosts;
 use crate::store::runs::{RunLog, RunTotals};
 use crate::store::summary::State;
@@ -234,6 +235,8 @@ impl Assembly {
             idle_ms: AtomicU64::new(0),
             rates: Mutex::default(),
             places: Mutex::new(places.standing()),
+            share: Share::default(),
+            changes: Mutex::default(),
         });
         let (jobs, inbox) = mpsc::channel(channel_places(&self.limits));
         let line = self.line(&shared, known, &chain, jobs)?;
@@ -409,6 +412,7 @@ impl Assembly {
                 budgets: plan.budgets,
             },
             pace: plan.pace,
+            hosts: HostWishes::new(&plan.host_delays),
             places,
             offline: None,
             idle: Idle::default(),

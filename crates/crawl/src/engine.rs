@@ -4,6 +4,7 @@
 //! whatever comes first: a settlement, the next due time, a command, a timer's tick. The crawl
 //! ends when nothing waits and nothing is in flight, when a limit is reached, or when it is asked to.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -49,6 +50,43 @@ pub struct Ends {
     pub budgets: Budgets,
 }
 
+/// What is wished for single hosts.
+#[derive(Debug, Default)]
+pub(crate) struct HostWishes {
+    /// Gaps by the settings.
+    set: BTreeMap<String, u64>,
+    /// Gaps that were changed since.
+    changed: BTreeMap<String, u64>,
+    paused: BTreeSet<String>,
+}
+
+impl HostWishes {
+    /// What the settings say.
+    pub fn new(delays: &[(String, u64)]) -> Self {
+        Self { set: delays.iter().cloned().collect(), ..Self::default() }
+    }
+
+    fn delay(&mut self, host: &str, ms: Option<u64>) {
+        match ms {
+            Some(ms) => self.changed.insert(host.to_owned(), ms),
+            None => self.changed.remove(host),
+        };
+    }
+
+    fn delays(&self) -> Vec<(String, u64)> {
+        let mut all = self.set.clone();
+        all.extend(self.changed.clone());
+        all.into_iter().collect()
+    }
+
+    fn pause(&mut self, host: &str, is_paused: bool) {
+        match is_paused {
+            true => self.paused.insert(host.to_owned()),
+            false => self.paused.remove(host),
+        };
+    }
+}
+
 /// The engine of one run.
 pub struct Engine {
     pub(crate) line: Arc<Line>,
@@ -59,6 +97,7 @@ pub struct Engine {
     pub(crate) limits: Arc<Limits>,
     pub(crate) ends: Ends,
     pub(crate) pace: Pace,
+    pub(crate) hosts: HostWishes,
     pub(crate) places: Places,
     /// Since when our network is known to be down.
     pub(crate) offline: Option<Millis>,
@@ -138,7 +177,10 @@ impl Engine {
         self.watch_network(tasks, now)?;
         let mut frontier = shared.frontier.hold()?;
         shared.network.know_hosts(frontier.totals().hosts);
+        self.places.cap(shared.share.places());
+        let broke_until = shared.share.broke_until(frontier.totals().bytes, now);
         match phase {
+            Phase::Running if broke_until > now => {}
             Phase::Running => self.fill(&mut **frontier, tasks, now)?,
             Phase::Offline => self.probe(&mut **frontier, tasks, now)?,
             Phase::Paused | Phase::DiskLow | Phase::Stopping => {}
@@ -147,7 +189,7 @@ impl Engine {
         if let Some(ending) = self.ending(&**frontier, tasks, now) {
             return Ok(Turn::End(ending));
         }
-        let mut due = self.next_due(&**frontier, phase, now);
+        let mut due = self.next_due(&**frontier, phase, now).map(|due| due.max(broke_until));
         drop(frontier);
         if tasks.fetches.len() as u64 >= self.places.now(&self.line.meter) {
             self.places.looked(due.take().is_some_and(|due| due <= now));
@@ -361,6 +403,20 @@ impl Engine {
             | Change::HostBudget(_)
             | Change::SiteBudget(_)
             | Change::PatternBudget(_) => change.set_budget(&mut self.ends.budgets),
+            Change::HostDelay(_, Some(0)) if self.pace.delay_ms > 0 => {
+                let why = "a delay of 0 is for your own servers: stop the crawl, and start it so";
+                return Err(Error::Plan(why.to_owned()));
+            }
+            Change::HostDelay(host, ms) => {
+                self.hosts.delay(host, *ms);
+                let delays = self.hosts.delays();
+                self.shared.frontier.hold()?.set_host_delays(&delays);
+            }
+            Change::HostPause(host, is_paused) => {
+                self.hosts.pause(host, *is_paused);
+                let paused: Vec<String> = self.hosts.paused.iter().cloned().collect();
+                self.shared.frontier.hold()?.set_paused(&paused);
+            }
             Change::Exclude(pattern) => self.line.rules.exclude(pattern)?,
             Change::Block(host) => self.line.rules.block(host)?,
             Change::Seed(url) => {
@@ -369,6 +425,7 @@ impl Engine {
                 }
             }
         }
+        self.shared.note_change(change);
         let mut frontier = self.shared.frontier.hold()?;
         frontier.set_pace(self.pace);
         frontier.set_budgets(self.ends.budgets)

@@ -1,12 +1,15 @@
 //! A running crawl as others see it: ask how it stands, pause it, change it, stop it.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use larm_core::Millis;
+use larm_core::scope::{FilterSpec, Filters, ScopeInput, Subject, Verdict};
 use larm_core::url::CrawlUrl;
+use larm_core::via::Via;
+use larm_core::{Limits, Millis};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::change::Change;
@@ -18,6 +21,7 @@ use crate::network::Network;
 use crate::places::Standing;
 use crate::reasons::Reasons;
 use crate::rules::SharedRules;
+use crate::share::Share;
 
 /// What a crawl is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +120,9 @@ pub(crate) struct Shared {
     pub idle_ms: AtomicU64,
     pub rates: Mutex<Rates>,
     pub places: Mutex<Standing>,
+    pub share: Share,
+    /// Settings that were changed while it ran, in this run and those before.
+    pub changes: Mutex<BTreeMap<String, (String, String)>>,
 }
 
 /// Time in which a crawl does nothing on purpose: paused, offline, or waiting for room on the disk.
@@ -152,6 +159,40 @@ impl Rates {
             self.bytes_per_second = per_second(bytes.saturating_sub(bytes_then));
         }
         self.last = (now, pages, bytes);
+    }
+}
+
+/// What a rule would remove of what waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RulePreview {
+    /// URLs that wait.
+    pub waiting: u64,
+    /// How many of them it would remove; estimated, if not all were looked at.
+    pub matching: u64,
+    /// Whether not all were looked at.
+    pub sampled: bool,
+    /// Some of them.
+    pub examples: Vec<String>,
+}
+
+impl RulePreview {
+    /// Examples that are told.
+    const EXAMPLES_MAX: usize = 20;
+
+    fn of(urls: &[Box<str>], filters: &Filters, waiting: u64) -> Self {
+        let is_out = |text: &&Box<str>| {
+            let Some(url) = CrawlUrl::from_canonical(text) else { return false };
+            let subject =
+                Subject { url: &url, depth: 1, via: Via::Anchor, from: None, redirects: 0 };
+            matches!(filters.judge(&subject), Verdict::Reject(_))
+        };
+        let out: Vec<&Box<str>> = urls.iter().filter(is_out).collect();
+        let (found, looked) = (out.len() as u64, (urls.len() as u64).max(1));
+        let sampled = waiting > looked;
+        let scaled = u128::from(found) * u128::from(waiting) / u128::from(looked);
+        let matching = if sampled { u64::try_from(scaled).unwrap_or(u64::MAX) } else { found };
+        let examples = out.iter().take(Self::EXAMPLES_MAX).map(|url| url.to_string()).collect();
+        Self { waiting, matching, sampled, examples }
     }
 }
 
@@ -227,6 +268,34 @@ impl Handle {
         self.shared.wake.notify_one();
     }
 
+    /// The settings that were changed while it ran, in this run and those before: a list of key and value.
+    pub fn changes(&self) -> Value {
+        let changes = self.shared.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        changes.values().map(|(key, value)| json!({"key": key, "value": value})).collect()
+    }
+
+    /// Gives it a share of what several crawls may have together, in fetches at a time and bytes per second. It is no
+    /// setting: it is not logged, and ends with this run.
+    pub fn share(&self, places: Option<u64>, bytes_per_second: Option<u64>) {
+        self.shared.share.set(places.map(|places| places.max(1)), bytes_per_second);
+        self.shared.wake.notify_one();
+    }
+
+    /// How many waiting URLs a rule would remove. At most `urls_max` of them are looked at.
+    pub fn preview(&self, rule: &FilterSpec, urls_max: u64) -> Result<RulePreview> {
+        let limits = Limits::default();
+        let input = ScopeInput { limits, ..ScopeInput::default() };
+        let filters = Filters::build(std::slice::from_ref(rule), &input);
+        let filters = filters.map_err(|error| Error::Plan(error.to_string()))?;
+        let mut urls: Vec<Box<str>> = Vec::new();
+        let frontier = self.shared.frontier.look();
+        let waiting = frontier.waiting();
+        frontier.each_waiting_url(urls_max, &mut |url| urls.push(url.into()))?;
+        // The crawl goes on while they are looked at.
+        drop(frontier);
+        Ok(RulePreview::of(&urls, &filters, waiting))
+    }
+
     /// Changes a setting while the crawl runs. It is logged, and holds after a restart too.
     pub async fn change(&self, change: Change) -> Result<()> {
         let (reply, answer) = oneshot::channel();
@@ -239,6 +308,14 @@ impl Handle {
 impl Shared {
     pub fn places(&self) -> Standing {
         *self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers a change for whoever asks.
+    pub fn note_change(&self, change: &Change) {
+        let (name, value) = (change.log_key(), change.log_value());
+        let key = name.split('=').next().unwrap_or(&name).to_owned();
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        changes.insert(name, (key, value));
     }
 
     pub fn phase(&self) -> Phase {

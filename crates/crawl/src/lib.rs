@@ -42,6 +42,7 @@ pub mod rebuild;
 mod report;
 pub mod robots;
 pub mod rules;
+mod share;
 mod soft;
 pub mod store;
 mod writer;

@@ -63,6 +63,8 @@ pub(crate) struct Places {
     looks: u64,
     full: u64,
     refused: u64,
+    /// No more than this, whatever is set or found.
+    cap: Option<u64>,
 }
 
 impl Places {
@@ -77,6 +79,7 @@ impl Places {
             looks: 0,
             full: 0,
             refused: 0,
+            cap: None,
         };
         places.set(wanted);
         places
@@ -89,6 +92,11 @@ impl Places {
         self.level = wanted.is_none().then(|| Level::new(bounds));
     }
 
+    /// Allows no more than this, whatever is set or found.
+    pub fn cap(&mut self, cap: Option<u64>) {
+        self.cap = cap;
+    }
+
     /// How many fetches there may be now.
     pub fn now(&self, meter: &Meter) -> u64 {
         if meter.is_refused() { 0 } else { self.standing().places }
@@ -99,6 +107,7 @@ impl Places {
             Some(level) => (level.level(), level.reason()),
             None => (self.fixed, Reason::Fixed),
         };
+        let places = self.cap.map_or(places, |cap| places.min(cap));
         Standing { places, reason, refused: self.refused }
     }
 

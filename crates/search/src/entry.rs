@@ -21,6 +21,8 @@ use crate::language::Lang;
 
 /// The fact that names the page which this one is nearly the same as.
 const NEAR_FACT: &str = "near-duplicate";
+/// The fact that a page does not want to be found.
+const NOINDEX_FACT: &str = "noindex";
 /// Fixed part of an anchor.
 const ANCHOR_HEAD_BYTES: usize = 10;
 
@@ -128,6 +130,10 @@ fn change_of(visit: &Visit) -> Option<Change<'_>> {
     match &visit.outcome {
         // What the crawl asked for its own sake is no page.
         _ if matches!(visit.via, Via::Robots | Via::Probe | Via::SitemapIndex) => None,
+        // It may have been found before it said so.
+        Outcome::Fetched { .. } if visit.facts.iter().any(|fact| &*fact.name == NOINDEX_FACT) => {
+            Some(Change::Gone { url_key: visit.url.fingerprint().0 })
+        }
         Outcome::Fetched { status: 200..=299 } => {
             let page = visit.page.as_ref().filter(|page| has_words(page))?;
             Some(copy_of(visit).unwrap_or_else(|| Change::Page(Box::new(entry_of(visit, page)))))

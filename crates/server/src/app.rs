@@ -14,10 +14,11 @@ use crate::access::{self, Access};
 use crate::answers::{self, Places};
 use crate::keeper::Keeper;
 use crate::launch::Launcher;
+use crate::live::Live;
 use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::views::Views;
-use crate::{api, crawls, headers, listen, make, page};
+use crate::{api, crawls, headers, listen, make, metrics, page, share};
 
 /// A server.
 pub struct App {
@@ -33,6 +34,8 @@ pub struct App {
     pub(crate) places: Places,
     /// What should be running.
     pub(crate) keeper: Keeper,
+    /// Who listens to what.
+    pub(crate) live: Live,
     /// Whether the server is about to end.
     pub(crate) closing: watch::Sender<bool>,
 }
@@ -48,6 +51,7 @@ impl App {
             access: Access::new(&settings),
             places: Places::new(limits.server_requests_max, limits.server_request_ms_max),
             keeper: Keeper::new(&settings),
+            live: Live::new(limits.server_events_max, limits.server_events_waiting_max),
             closing: watch::Sender::new(false),
             views: Views::new(limits),
             settings,
@@ -74,6 +78,7 @@ pub fn router(app: &Shared) -> Router {
     let (api, document) = api::router().split_for_parts();
     let body_max = usize::try_from(app.settings.limits.server_body_bytes_max).unwrap_or(usize::MAX);
     api.merge(api::document(document))
+        .merge(metrics::router())
         .merge(api::replay::pages())
         .merge(page::router())
         .layer(DefaultBodyLimit::max(body_max))
@@ -92,6 +97,7 @@ pub async fn run(app: &Shared, listener: TcpListener, end: impl Future<Output = 
     tokio::select! {
         () = serving => {}
         () = keeping => {}
+        () = share::keep_sharing(app) => {}
     }
 }
 

@@ -213,9 +213,15 @@ pub fn view(app: &App, id: &str, dir: &Path, live: Option<&Status>) -> Crawl {
         reason,
         seeds,
         seeds_total,
-        started: kept.as_ref().map(|kept| kept.started.0),
+        started: live
+            .and_then(|live| live.frontier.totals.started)
+            .or(kept.as_ref().map(|kept| kept.started))
+            .map(|at| at.0),
         ended: kept.as_ref().filter(|_| !state.is_live()).map(|kept| kept.ended.0),
-        active_ms: kept.as_ref().map_or(0, |kept| kept.active_ms),
+        active_ms: live
+            .map(|live| live.frontier.totals.active_ms)
+            .or(kept.as_ref().map(|kept| kept.active_ms))
+            .unwrap_or_default(),
         seconds_left: rates.as_ref().and_then(|rates| seconds_left(state, rates, &counts)),
         counts,
         rates,

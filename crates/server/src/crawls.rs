@@ -25,7 +25,8 @@ pub fn id_of(name: &str) -> String {
 pub fn list(settings: &Settings) -> BTreeMap<String, PathBuf> {
     let mut crawls = BTreeMap::new();
     let below = settings.root.iter().flat_map(|root| crawls_below(root));
-    for dir in settings.dirs.iter().cloned().chain(below) {
+    let most = usize::try_from(settings.limits.server_crawls_max).unwrap_or(usize::MAX);
+    for dir in settings.dirs.iter().cloned().chain(below).take(most) {
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         add(&mut crawls, &id_of(&name), dir);
     }

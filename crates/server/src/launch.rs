@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Child;
 
+use larm_crawl::frontier::HostList;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -45,6 +46,9 @@ pub trait Launcher: Send + Sync {
 
     /// What a crawl directory was told, with at most so many seeds.
     fn told(&self, dir: &Path, seeds_max: usize) -> Result<Told, Problem>;
+
+    /// The hosts of a crawl that does not run, at most so many.
+    fn hosts(&self, dir: &Path, hosts_max: usize) -> Result<HostList, Problem>;
 
     /// Writes other settings into the directory of a crawl that does not run.
     fn change(&self, dir: &Path, settings: &Map<String, Value>) -> Result<(), Problem>;

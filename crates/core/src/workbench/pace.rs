@@ -90,6 +90,8 @@ pub enum WaitRule {
     AfterRestart,
     /// A page of it failed, and is tried again later.
     Retry,
+    /// Somebody paused this host.
+    Paused,
 }
 
 impl WaitRule {
@@ -111,6 +113,7 @@ impl fmt::Display for WaitRule {
             Self::Excluded(class) => write!(f, "left alone after many failures ({class})"),
             Self::AfterRestart => f.write_str("one full gap after the crawl's restart"),
             Self::Retry => f.write_str("a page that failed is tried again later"),
+            Self::Paused => f.write_str("somebody paused this host"),
         }
     }
 }

@@ -450,6 +450,8 @@ impl Frontier for MemoryFrontier {
     /// The model knows one gap for all: those of single hosts are tried against a real web.
     fn set_host_delays(&mut self, _: &[(String, u64)]) {}
 
+    fn set_paused(&mut self, _: &[String]) {}
+
     fn set_budgets(&mut self, budgets: Budgets) -> Result<()> {
         self.budgets = budgets;
         Ok(())

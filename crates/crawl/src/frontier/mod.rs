@@ -264,6 +264,9 @@ pub trait Frontier: Send {
     /// Sets the gaps of hosts that have one of their own, in milliseconds.
     fn set_host_delays(&mut self, delays: &[(String, u64)]);
 
+    /// Sets the hosts that are paused: they are asked for nothing, and keep the crawl from ending.
+    fn set_paused(&mut self, hosts: &[String]);
+
     /// Changes the budgets.
     fn set_budgets(&mut self, budgets: Budgets) -> Result<()>;
 
@@ -278,6 +281,11 @@ pub trait Frontier: Send {
 
     /// Tells of at most `most` URLs that wait in the order of a board, in memory and on disk.
     fn each_waiting(&self, _most: u64, _tell: &mut dyn FnMut(&Waits)) -> Result<()> {
+        Ok(())
+    }
+
+    /// Tells the texts of at most `most` URLs that wait, hosts in memory first.
+    fn each_waiting_url(&self, _most: u64, _tell: &mut dyn FnMut(&str)) -> Result<()> {
         Ok(())
     }
 

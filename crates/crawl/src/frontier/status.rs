@@ -44,6 +44,12 @@ pub struct HostStatus {
     /// does not know.
     #[serde(default)]
     pub trouble: Option<String>,
+    /// The gap between two requests to it, in milliseconds, as it is now.
+    #[serde(default)]
+    pub gap_ms: u64,
+    /// The gap that was set for it alone.
+    #[serde(default)]
+    pub delay_ms: Option<u64>,
     /// What it is doing.
     #[serde(flatten)]
     pub standing: Standing,
@@ -107,6 +113,8 @@ pub enum Standing {
     Excluded(Until),
     /// Its robots.txt is being fetched from elsewhere.
     AwaitingRobots,
+    /// Somebody paused it.
+    Paused,
     /// Its budget is used up.
     OverBudget,
     /// What waits is like pages that bring nothing new.
@@ -143,6 +151,7 @@ impl Standing {
             WaitRule::BackOff(FailureClass::RobotsUnreachable) => Self::RobotsUnreachable(wait),
             WaitRule::BackOff(_) | WaitRule::RetryAfter => Self::BackingOff(wait),
             WaitRule::Excluded(_) => Self::Excluded(wait),
+            WaitRule::Paused => Self::Paused,
             WaitRule::None
             | WaitRule::Delay
             | WaitRule::CrawlDelay
@@ -175,6 +184,7 @@ impl Standing {
             Self::RobotsUnreachable(_) => "robots unreachable",
             Self::Excluded(_) => "excluded",
             Self::AwaitingRobots => "awaits robots",
+            Self::Paused => "paused",
             Self::OverBudget => "over budget",
             Self::Held => "nothing new",
             Self::GivenUp { .. } => "given up",

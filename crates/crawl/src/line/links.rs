@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use larm_core::alias;
 use larm_core::parse::{LinkRef, Page};
-use larm_core::robots::Directives;
 use larm_core::scope::{Reason, Subject, Verdict};
 use larm_core::url::{self, CrawlUrl, Fingerprint, UrlError};
 use larm_core::via::Via;
@@ -134,7 +133,7 @@ impl Line {
             base: url::Base::new(base, page.encoding(), rules.url_rules()),
             rules: &rules,
             parent: lease.url().as_str().into(),
-            nofollow: self.nofollow(fetched, page),
+            nofollow: self.directive(fetched, page, |said| said.nofollow),
             aliases: self.alias_rules(),
         };
         let links = page.links();
@@ -245,22 +244,6 @@ impl Line {
             self.adopt_seed(&candidate.url)?;
         }
         Ok((said, judge(&self.rules.read(), candidate, Some(from))))
-    }
-
-    /// Which directive of the page forbids following its links.
-    fn nofollow(&self, fetched: &Fetched, page: &Page) -> Option<&'static str> {
-        if !self.obey {
-            return None;
-        }
-        let header = fetched.headers.get_all("x-robots-tag").iter();
-        let mut header = header.filter_map(|value| value.to_str().ok());
-        if header.any(|value| Directives::from_header(value, &self.agent).nofollow) {
-            return Some("X-Robots-Tag");
-        }
-        let metas = page.robots_meta.iter();
-        let mut metas =
-            metas.filter_map(|(name, text)| Directives::from_meta(name, text, &self.agent));
-        metas.any(|said| said.nofollow).then_some("meta robots")
     }
 
     /// The sitemaps that a robots.txt names, those in scope.

@@ -6,6 +6,7 @@
 //! wants to know.
 
 mod ascend;
+mod directives;
 mod errands;
 mod links;
 mod names;
@@ -49,6 +50,7 @@ use crate::soft::SoftHosts;
 use crate::store::{Encoders, Visit};
 use crate::writer::Work;
 
+pub use directives::NOINDEX;
 pub use links::JudgedLinks;
 pub use names::Named;
 pub use read::{Archived, Digested, Read};
@@ -297,6 +299,7 @@ impl Line {
             (read.page, read.note) = (Some(page), note);
         }
         self.heed(lease, fetched, said, &mut read);
+        self.mark_unindexed(fetched, &mut read);
         self.doubt(lease, fetched, body, &mut read)?;
         self.sort_out(lease, fetched, body, &mut read);
         dismiss_guess(lease, &mut read);

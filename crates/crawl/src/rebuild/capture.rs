@@ -2,9 +2,11 @@
 //!
 //! Takes the archives of other crawlers, too: the request may stand before the answer or behind it, notes
 //! may be missing, and what is no answer of the web is counted and passed over. Holds two records at a
-//! time. A file that is damaged gives what stands before the damage, and the damage.
+//! time. A file that is damaged gives what stands before the damage, the damage, and what can be read
+//! behind it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -75,7 +77,7 @@ impl Capture {
     }
 }
 
-/// Where a file could not be read any further.
+/// Where a file could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     /// The file.
@@ -84,6 +86,18 @@ pub struct Damage {
     pub offset: u64,
     /// What is wrong there.
     pub what: String,
+    /// Where the next whole record begins; `None` if the rest of the file is lost.
+    pub goes_on_at: Option<u64>,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: byte {}: {}; ", self.path.display(), self.offset, self.what)?;
+        match self.goes_on_at {
+            Some(place) => write!(f, "reading goes on at byte {place}"),
+            None => f.write_str("what stands behind is not read"),
+        }
+    }
 }
 
 /// The captures of one file, in order.
@@ -94,8 +108,9 @@ pub struct Captures {
     pending: Option<Capture>,
     early_request: Option<Record>,
     ended: bool,
-    /// Where the file could not be read any further.
-    pub damage: Option<Damage>,
+    damages_max: usize,
+    /// Where the file could not be read.
+    pub damages: Vec<Damage>,
     /// Records that are no captures, by type.
     pub others: BTreeMap<String, u64>,
 }
@@ -112,7 +127,8 @@ impl Captures {
             pending: None,
             early_request: None,
             ended: false,
-            damage: None,
+            damages_max: usize::try_from(limits.warc_damages_max).unwrap_or(usize::MAX),
+            damages: Vec::new(),
             others: BTreeMap::new(),
         })
     }
@@ -122,15 +138,17 @@ impl Captures {
         self.reader.passed_over()
     }
 
-    /// The next record; at damage, which is noted, and at the end there is none.
+    /// The next record. Damage is noted, and reading goes on behind it where that is possible.
     fn next_record(&mut self) -> Result<Option<Record>> {
-        match self.reader.next() {
-            Some(Err(Error::Damaged { path, offset, what })) => {
-                self.damage = Some(Damage { path, offset, what });
-                Ok(None)
-            }
-            other => other.transpose(),
+        while let Some(record) = self.reader.next() {
+            let Err(Error::Damaged { path, offset, what }) = record else {
+                return record.map(Some);
+            };
+            let is_last = self.damages.len() + 1 >= self.damages_max;
+            let goes_on_at = if is_last { None } else { self.reader.recover()? };
+            self.damages.push(Damage { path, offset, what, goes_on_at });
         }
+        Ok(None)
     }
 
     /// Takes a record, and gives the capture before it if that is complete now.

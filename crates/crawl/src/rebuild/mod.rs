@@ -67,7 +67,7 @@ pub struct Rebuilt {
     pub skipped: BTreeMap<String, u64>,
     /// Records that are no answers, by type.
     pub others: BTreeMap<String, u64>,
-    /// Where a file could not be read any further.
+    /// Where a file could not be read, and where it could again.
     pub damaged: Vec<String>,
     /// Whether the state was made anew as well.
     pub state_rebuilt: bool,
@@ -90,10 +90,7 @@ impl Rebuilt {
         for (kind, count) in captures.others {
             *self.others.entry(kind).or_default() += count;
         }
-        let damage = captures.damage.into_iter();
-        self.damaged.extend(damage.map(|damage| {
-            format!("{}: byte {}: {}", damage.path.display(), damage.offset, damage.what)
-        }));
+        self.damaged.extend(captures.damages.iter().map(ToString::to_string));
     }
 }
 

@@ -207,7 +207,10 @@ fn log_in(app: &Shared, request: &Request, token: &str) -> Result<Response, Prob
     let secure = if is_behind_tls(request.headers()) { "; Secure" } else { "" };
     let cookie = format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict{secure}");
     let cookie = HeaderValue::from_str(&cookie).map_err(Problem::internal)?;
-    let place = HeaderValue::from_str(request.uri().path()).map_err(Problem::internal)?;
+    // Two slashes would begin another host.
+    let path = request.uri().path();
+    let place = if path.starts_with("//") { "/" } else { path };
+    let place = HeaderValue::from_str(place).map_err(Problem::internal)?;
     let headers = [(header::SET_COOKIE, cookie), (header::LOCATION, place)];
     Ok((StatusCode::SEE_OTHER, headers).into_response())
 }

@@ -4,15 +4,19 @@ mod archive;
 mod broken;
 mod compare;
 mod crawls;
+mod events;
 mod graph;
 mod health;
+mod hosts;
 mod links;
 mod params;
 pub mod replay;
 mod runs;
 mod search;
 mod server;
+mod settings;
 mod skipped;
+mod status;
 mod stream;
 mod url;
 mod urls;
@@ -25,6 +29,7 @@ use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::Shared;
+use crate::describe;
 
 #[derive(OpenApi)]
 #[openapi(info(title = "larm", description = "Crawls: start, watch, steer, search."))]
@@ -38,8 +43,12 @@ pub fn router() -> OpenApiRouter<Shared> {
 fn all() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
         .merge(crawls::router())
+        .merge(events::router())
         .merge(health::router())
+        .merge(hosts::router())
         .merge(server::router())
+        .merge(settings::router())
+        .merge(status::router())
         .merge(found())
 }
 
@@ -62,5 +71,6 @@ fn found() -> OpenApiRouter<Shared> {
 
 /// The description itself, as a path.
 pub fn document(document: Document) -> Router<Shared> {
+    let document = describe::complete(document);
     Router::new().route("/api/v1/openapi.json", get(async move || axum::Json(document.clone())))
 }

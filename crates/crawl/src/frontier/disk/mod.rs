@@ -37,6 +37,7 @@ use larm_core::{Blame, Failure, Limits, Millis};
 use super::aliases::SharedAliases;
 use super::batch::Pending;
 use super::board::{Board, Ranked, Waits};
+use super::host::host_key;
 use super::lease::{Lease, Turn};
 use super::log::Log;
 use super::near::{self, Near, PageKey};
@@ -68,6 +69,8 @@ pub struct DiskFrontier {
     state: State,
     bench: Workbench,
     budgets: Budgets,
+    /// Hosts that somebody paused.
+    paused: HashSet<HostKey>,
     /// Records that are applied and not yet in the log.
     pending: Pending,
     /// Sinks' positions of the last batch.
@@ -280,6 +283,13 @@ impl Frontier for DiskFrontier {
         self.seat_touched();
     }
 
+    fn set_paused(&mut self, hosts: &[String]) {
+        self.paused = hosts.iter().map(|name| host_key(name)).collect();
+        // Some of those that may go on are on disk, with no turn before the end of days.
+        self.state.shelves.look_at_all();
+        self.seat_all();
+    }
+
     fn set_budgets(&mut self, budgets: Budgets) -> Result<()> {
         let before = std::mem::replace(&mut self.budgets, budgets);
         let pages_max = before.pages_max;
@@ -302,6 +312,10 @@ impl Frontier for DiskFrontier {
 
     fn each_waiting(&self, most: u64, tell: &mut dyn FnMut(&Waits)) -> Result<()> {
         self.tell_waiting(most, tell)
+    }
+
+    fn each_waiting_url(&self, most: u64, tell: &mut dyn FnMut(&str)) -> Result<()> {
+        self.tell_waiting_urls(most, tell)
     }
 
     fn ranked(&self, url: &CrawlUrl) -> Option<Ranked> {

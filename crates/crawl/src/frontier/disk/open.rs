@@ -75,6 +75,7 @@ impl DiskFrontier {
             store,
             bench: Workbench::new(pace),
             budgets: Budgets::default(),
+            paused: HashSet::new(),
             pending: Pending::default(),
             positions: Vec::new(),
             nameless: BTreeSet::new(),

@@ -32,6 +32,10 @@ const SHARE_FREED: u64 = 64;
 /// The turn of a host of which nothing may be asked.
 const NEVER: Millis = Millis(u64::MAX);
 
+/// The turn of a host that somebody paused: later than any other, and yet a turn, so that the crawl does not
+/// take itself for finished.
+pub(super) const PAUSED: Millis = Millis(u64::MAX - 1);
+
 impl DiskFrontier {
     fn places(&self) -> u64 {
         if self.held_bytes >= self.limits.hosts_memory_bytes_max {
@@ -182,7 +186,8 @@ impl DiskFrontier {
             return Millis(0);
         }
         let ready = host.ready_at(&self.state.pace, self.appetite(host));
-        ready.map_or(NEVER, |(at, _)| at)
+        let at = |(at, _)| if self.paused.contains(&host.key) { PAUSED } else { at };
+        ready.map_or(NEVER, at)
     }
 
     fn may_leave(&self, key: HostKey, host: &Host) -> bool {

@@ -1,4 +1,5 @@
-//! All that waits, told to somebody who was not there when it came: a new run's ranker.
+//! All that waits, told to somebody who was not there when it came: a new run's ranker, or whoever wants to know
+//! what a new rule would remove.
 //!
 //! Reads the blocks and rows of all hosts, and the arrivals of those that are not in memory; it changes nothing,
 //! and takes as long as there is to read, up to a maximum.
@@ -13,19 +14,15 @@ use crate::frontier::shelf::ShelfId;
 use crate::frontier::state::waits;
 use crate::frontier::store::BlockKey;
 
-/// Who is told, and how many more.
+/// Who is told, and how many more. It says whether a URL counts.
 struct Listener<'a> {
-    tell: &'a mut dyn FnMut(&Waits),
-    needs_urls: bool,
+    hear: &'a mut dyn FnMut(u64, &Packed<'_>) -> bool,
     left: u64,
 }
 
 impl Listener<'_> {
     fn hear(&mut self, seq: u64, packed: &Packed<'_>) {
-        if self.left > 0
-            && let Some(waits) = waits(seq, packed, self.needs_urls)
-        {
-            (self.tell)(&waits);
+        if self.left > 0 && (self.hear)(seq, packed) {
             self.left -= 1;
         }
     }
@@ -34,7 +31,22 @@ impl Listener<'_> {
 impl DiskFrontier {
     pub(super) fn tell_waiting(&self, most: u64, tell: &mut dyn FnMut(&Waits)) -> Result<()> {
         let needs_urls = self.state.order.board().is_some_and(|board| board.needs_urls);
-        let mut listener = Listener { tell, needs_urls, left: most };
+        let mut hear = |seq, packed: &Packed<'_>| {
+            let waits = waits(seq, packed, needs_urls);
+            waits.inspect(&mut *tell).is_some()
+        };
+        self.tell_all(Listener { hear: &mut hear, left: most })
+    }
+
+    pub(super) fn tell_waiting_urls(&self, most: u64, tell: &mut dyn FnMut(&str)) -> Result<()> {
+        let mut hear = |_, packed: &Packed<'_>| {
+            tell(packed.url);
+            true
+        };
+        self.tell_all(Listener { hear: &mut hear, left: most })
+    }
+
+    fn tell_all(&self, mut listener: Listener<'_>) -> Result<()> {
         for host in self.state.hosts.values() {
             self.tell_of_host(host, &mut listener)?;
         }

@@ -2,9 +2,10 @@
 
 use larm_core::Millis;
 use larm_core::url::CrawlUrl;
-use larm_core::workbench::{End, HostKey};
+use larm_core::workbench::{End, HostKey, WaitRule};
 
 use super::DiskFrontier;
+use super::park::PAUSED;
 use super::weigh::MOVES_MAX;
 use crate::error::Result;
 use crate::frontier::Nameless;
@@ -52,6 +53,8 @@ impl DiskFrontier {
             self.bench.leave(key);
             return;
         };
+        let is_paused = self.paused.contains(&key);
+        let (at, rule) = if is_paused { (PAUSED, WaitRule::Paused) } else { (at, rule) };
         host.place.take_if(|place| place.until <= self.now);
         let Some(address) = host.place.as_ref().map(HostPlace::address) else {
             self.bench.leave(key);

@@ -95,6 +95,8 @@ impl DiskFrontier {
             address: host.last_address,
             alias: host.alias.as_deref().map(str::to_owned),
             trouble: None,
+            gap_ms: host.pace.gap_ms(&self.state.pace).0,
+            delay_ms: host.pace.delay_ms,
             standing: self.standing(key, host, now),
             budget: self.budget_of(host),
             patterns: self.findings_of(host),
@@ -109,6 +111,9 @@ impl DiskFrontier {
             return Standing::Resolving;
         }
         let appetite = self.appetite(host);
+        if self.paused.contains(&key) && host.waiting() > 0 {
+            return Standing::Paused;
+        }
         if let Some((until, rule)) = host.ready_at(&self.state.pace, appetite) {
             return match Standing::waiting(until, rule, now) {
                 Standing::Ready => self.ready_or_sharing(key),

@@ -3,8 +3,9 @@
 //! Gzip files must have one member per record, as the standard recommends and random access needs; plain
 //! files are read as well. A record is given out only when it is whole: header, block of the length it
 //! declares, the empty lines behind it, and for gzip the checksum and the end of the member. Anything
-//! else is [`Error::Damaged`] with the offset of the record, after which the reader gives nothing more.
-//! Digests are compared when asked for, by [`Record::check_digests`].
+//! else is [`Error::Damaged`] with the offset of the record, after which the reader gives nothing more
+//! unless it is told to [`WarcReader::recover`]: members of a gzip file say where they begin. Digests
+//! are compared when asked for, by [`Record::check_digests`].
 //!
 //! Memory: one record at a time. A block beyond `block_bytes_max` is passed over, and counted.
 
@@ -19,6 +20,9 @@ use larm_core::digest::{Sha1Digest, Sha256Digest};
 
 use crate::{Error, Result};
 
+/// How a gzip member begins: its magic number and the one method there is.
+const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
+
 /// Reads the records of one file.
 #[derive(Debug)]
 pub struct WarcReader {
@@ -27,6 +31,9 @@ pub struct WarcReader {
     header_bytes_max: u64,
     block_bytes_max: u64,
     passed_over: u64,
+    recovery_tries_max: u64,
+    /// Where a record begins that could not be read.
+    damaged_at: Option<u64>,
     /// Set after damage: what follows cannot be told from noise.
     ended: bool,
 }
@@ -59,6 +66,8 @@ impl WarcReader {
             header_bytes_max: limits.warc_header_bytes_max,
             block_bytes_max: payload_bytes_max.saturating_add(limits.header_bytes_max),
             passed_over: 0,
+            recovery_tries_max: limits.warc_recovery_tries_max,
+            damaged_at: None,
             ended: false,
         })
     }
@@ -87,6 +96,40 @@ impl WarcReader {
             }
             None => Err(self.damaged(offset, "the file ends here")),
         }
+    }
+
+    /// Goes on behind damage, at the next place where a whole record stands, and gives that place. In plain
+    /// files there is none: a page could pretend to be a record.
+    pub fn recover(&mut self) -> Result<Option<u64>> {
+        let Some(mut begin) = self.damaged_at.take() else { return Ok(None) };
+        for _ in 0..self.recovery_tries_max {
+            let Some(found) = self.next_member(begin + 1)? else { return Ok(None) };
+            self.seek(found)?;
+            match self.read_record() {
+                Ok(Some(_)) => return self.seek(found).map(|()| Some(found)),
+                Err(Error::Io { path, source }) => return Err(Error::Io { path, source }),
+                Ok(None) | Err(_) => begin = found,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first place from `from` on that looks like the beginning of a gzip member.
+    fn next_member(&mut self, from: u64) -> Result<Option<u64>> {
+        self.seek(0)?;
+        let is_gzip = self.file.fill_buf().map_err(Error::io(&self.path))?.starts_with(&[0x1f]);
+        if !is_gzip {
+            return Ok(None);
+        }
+        self.seek(from)?;
+        let (mut seen, mut byte) = ([0; 3], [0; 1]);
+        while self.file.read(&mut byte).map_err(Error::io(&self.path))? > 0 {
+            seen = [seen[1], seen[2], byte[0]];
+            if seen == GZIP_MAGIC {
+                return Ok(Some(self.file.count - GZIP_MAGIC.len() as u64));
+            }
+        }
+        Ok(None)
     }
 
     fn read_record(&mut self) -> Result<Option<Found>> {
@@ -136,6 +179,9 @@ impl Iterator for WarcReader {
                 Ok(None) => self.ended = true,
                 Err(error) => {
                     self.ended = true;
+                    if let Error::Damaged { offset, .. } = &error {
+                        self.damaged_at = Some(*offset);
+                    }
                     return Some(Err(error));
                 }
             }
