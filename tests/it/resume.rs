@@ -7,6 +7,7 @@ use std::path::Path;
 use larm_core::Millis;
 use larm_core::workbench::Pace;
 use larm_crawl::change::Change;
+use larm_crawl::frontier::Standing;
 use larm_crawl::store::summary::State;
 use larm_crawl::{Crawl, Duplicates, Phase, Plan, Summary};
 use larm_testsite::{Features, WebPlan, audit};
@@ -151,6 +152,37 @@ fn a_delay_set_while_it_ran_holds_from_then_on_and_after_a_restart() {
     let due = audit::Pace { host_ms: 300, address_ms: 0, slack_ms: 0 };
     let hasty = audit::hasty(&world.site.truth(), &requests[before..], due);
     assert_none("requests within the new delay", hasty);
+    assert_perfect(&world.audit());
+}
+
+#[test]
+fn a_paused_host_is_asked_for_nothing_and_the_crawl_waits_for_it() {
+    let world = World::new(WebPlan { hosts: 3, pages_per_host: 20, ..WebPlan::default() });
+    let gate = Gate::at(6);
+    let crawl = gate.before_pages_of(Crawl::new(by_itself(&world)));
+    let host = "127.1.0.2".to_owned();
+    let asked = || world.site.requests().iter().filter(|request| *request.host == *host).count();
+    runtime().block_on(async {
+        let running = crawl.start().expect("the crawl starts");
+        let handle = running.handle();
+        gate.reached().await;
+        handle.change(Change::HostPause(host.clone(), true)).await.expect("a change");
+        gate.open();
+        let tick = || handle.change(Change::Concurrency(Some(8)));
+        let waiting = || handle.host(&host).map_or(0, |host| host.waiting);
+        while waiting() == 0 || handle.status(0).frontier.waiting > waiting() {
+            tick().await.expect("the crawl goes on without it");
+        }
+        let before = asked();
+        assert_eq!(handle.host(&host).map(|host| host.standing), Some(Standing::Paused));
+        for _ in 0..1_000 {
+            tick().await.expect("the crawl does not end without it");
+        }
+        assert_eq!(asked(), before, "requests to a host that is paused");
+        handle.change(Change::HostPause(host.clone(), false)).await.expect("a change");
+        running.wait().await.expect("the crawl ends well")
+    });
+    assert!(asked() > 10);
     assert_perfect(&world.audit());
 }
 

@@ -45,6 +45,10 @@ pub async fn bound(State(app): State<Shared>, request: Request, next: Next) -> R
             .retry_after(1)
             .into_response();
     };
+    let bytes_max = app.settings.limits.server_body_bytes_max;
+    if claims_more_than(bytes_max, &request) {
+        return too_long(bytes_max).into_response();
+    }
     match timeout(app.places.patience, next.run(request)).await {
         Ok(response) => in_words(response).await,
         Err(_) => {
@@ -52,6 +56,21 @@ pub async fn bound(State(app): State<Shared>, request: Request, next: Next) -> R
             Problem::new(StatusCode::GATEWAY_TIMEOUT, detail).into_response()
         }
     }
+}
+
+/// Whether a body is too long by its own word: there is no need to wait for it.
+fn claims_more_than(bytes_max: u64, request: &Request) -> bool {
+    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|text| text.to_str().ok());
+    length.and_then(|length| length.parse::<u64>().ok()).is_some_and(|length| length > bytes_max)
+}
+
+/// A body that is too long.
+pub fn too_long(bytes_max: u64) -> Problem {
+    Problem::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        format!("The body has more than {bytes_max} bytes."),
+    )
+    .hint("The limit is `server_body_bytes_max`.")
 }
 
 async fn in_words(response: Response) -> Response {

@@ -5,6 +5,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 use serde::de::DeserializeOwned;
 
+use crate::answers::too_long;
 use crate::app::Shared;
 use crate::problem::Problem;
 
@@ -24,10 +25,7 @@ impl<T: DeserializeOwned> FromRequest<Shared> for Body<T> {
         let bytes = Bytes::from_request(request, app).await.map_err(|refused| {
             let max = app.settings.limits.server_body_bytes_max;
             match refused.status() {
-                StatusCode::PAYLOAD_TOO_LARGE => {
-                    Problem::new(refused.status(), format!("The body has more than {max} bytes."))
-                        .hint("The limit is `server_body_bytes_max`.")
-                }
+                StatusCode::PAYLOAD_TOO_LARGE => too_long(max),
                 status => Problem::new(status, refused.body_text()),
             }
         })?;

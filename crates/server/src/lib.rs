@@ -10,6 +10,7 @@ pub mod api;
 pub mod app;
 pub mod crawl;
 pub mod crawls;
+mod describe;
 pub mod headers;
 pub mod hosts;
 pub mod input;

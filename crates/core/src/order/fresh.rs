@@ -81,7 +81,8 @@ mod tests {
 
     #[test]
     fn the_newest_comes_first_and_priority_decides_between_equals() {
-        let rising: [(&str, &[(Option<u64>, Option<u8>)]); 9] = [
+        type Told = [(Option<u64>, Option<u8>)];
+        let rising: [(&str, &Told); 9] = [
             ("fifty years", &[(Some(18_000), Some(100))]),
             ("ten years", &[(Some(3_650), None)]),
             ("a year", &[(Some(365), None)]),

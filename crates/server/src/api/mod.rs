@@ -29,6 +29,7 @@ use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::Shared;
+use crate::describe;
 
 #[derive(OpenApi)]
 #[openapi(info(title = "larm", description = "Crawls: start, watch, steer, search."))]
@@ -70,5 +71,6 @@ fn found() -> OpenApiRouter<Shared> {
 
 /// The description itself, as a path.
 pub fn document(document: Document) -> Router<Shared> {
+    let document = describe::complete(document);
     Router::new().route("/api/v1/openapi.json", get(async move || axum::Json(document.clone())))
 }
