@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use larm_core::Limits;
-use larm_core::gain::Tally;
 use larm_core::workbench::Pace;
 use larm_crawl::clock::Clock;
 use larm_crawl::control::{Request, ask};

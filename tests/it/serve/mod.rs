@@ -45,7 +45,6 @@ impl Server {
         Self::of(command)
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a test waits for the end of another process")]
     fn of(mut command: Command) -> Self {
         command.env_remove("LARM_TOKEN").stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
