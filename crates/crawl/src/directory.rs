@@ -53,6 +53,7 @@ impl Directory {
             // The one that is held went away with the old state.
             lock = self::lock(path)?;
         }
+        stage::sweep(path)?;
         let identity = match read_identity(path)? {
             Some(identity) => identity,
             None => write_identity(path)?,

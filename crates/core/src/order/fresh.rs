@@ -68,8 +68,11 @@ mod tests {
     const DAY: u64 = DAY_MS as u64;
     const NOW: Millis = Millis(20_000 * DAY);
 
-    /// What a page is worth after such hints: days ago, and priority.
-    fn worth(hints: &[(Option<u64>, Option<u8>)]) -> f32 {
+    /// Days ago, and priority.
+    type Said = (Option<u64>, Option<u8>);
+
+    /// What a page is worth after such hints.
+    fn worth(hints: &[Said]) -> f32 {
         let mut fresh = Fresh::new(NOW);
         fresh.found(3, &Facts::default());
         for (days, priority) in hints {
@@ -81,8 +84,7 @@ mod tests {
 
     #[test]
     fn the_newest_comes_first_and_priority_decides_between_equals() {
-        type Told = [(Option<u64>, Option<u8>)];
-        let rising: [(&str, &Told); 9] = [
+        let rising: [(&str, &[Said]); 9] = [
             ("fifty years", &[(Some(18_000), Some(100))]),
             ("ten years", &[(Some(3_650), None)]),
             ("a year", &[(Some(365), None)]),

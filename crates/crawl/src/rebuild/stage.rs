@@ -60,6 +60,11 @@ pub fn put_in_place(dir: &Path) -> Result<()> {
     remove_all(&old)
 }
 
+/// Removes what a crash has left of the old parts, when all new ones are in place.
+pub fn sweep(dir: &Path) -> Result<()> {
+    remove_all(&dir.join(OLD))
+}
+
 /// Copies a directory and all below it.
 pub fn copy_all(from: &Path, to: &Path) -> Result<()> {
     durable::create_dir(to)?;
@@ -127,6 +132,10 @@ mod tests {
                 assert_eq!(text, "new", "{part}, killed after {killed_after} moves");
             }
             assert!(!is_unfinished(dir) && !dir.join(OLD).exists());
+            // Killed while the old parts were being removed.
+            write(dir.join(OLD).join("state").join("file"), "old");
+            sweep(dir).unwrap();
+            assert!(!dir.join(OLD).exists());
         }
     }
 }
