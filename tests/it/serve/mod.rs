@@ -4,6 +4,7 @@ mod attacks;
 mod bounds;
 mod http;
 mod lifecycle;
+mod page;
 mod steering;
 
 use std::io::{BufRead, BufReader, Read};
