@@ -4,61 +4,10 @@
 //! counter that tells how often that was. There is no "unlimited": a maximum of 0 is refused, and so
 //! is one above its ceiling. The table below is also the source of `docs/config.md`.
 
-use std::fmt;
+mod info;
 
-/// One row of the table: what a user needs to know about a limit.
-#[derive(Debug, Clone, Copy)]
-pub struct LimitInfo {
-    /// Field and configuration key, unit last.
-    pub name: &'static str,
-    /// What it bounds.
-    pub about: &'static str,
-    /// The value in force when nobody says otherwise.
-    pub default: u64,
-    /// The highest value that may be set.
-    pub ceiling: u64,
-    /// What happens when it is reached.
-    pub when_reached: &'static str,
-    /// The name by which that is to be counted, once there are metrics.
-    pub counter: &'static str,
-}
-
-/// A limit that cannot be set as asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LimitError {
-    /// No limit has this name.
-    Unknown(String),
-    /// 0 does not mean unlimited, and nothing else does either.
-    Zero(&'static str),
-    /// Above the ceiling.
-    AboveCeiling {
-        /// Which limit.
-        name: &'static str,
-        /// The value asked for.
-        value: u64,
-        /// The highest one possible.
-        ceiling: u64,
-    },
-    /// Two limits contradict each other.
-    Conflict(&'static str),
-}
-
-impl fmt::Display for LimitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(name) => write!(f, "there is no limit named `{name}`"),
-            Self::Zero(name) => {
-                write!(f, "limit `{name}` cannot be 0: nothing is unlimited, set a number")
-            }
-            Self::AboveCeiling { name, value, ceiling } => {
-                write!(f, "limit `{name}` = {value} is above its ceiling of {ceiling}")
-            }
-            Self::Conflict(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for LimitError {}
+use info::check;
+pub use info::{LimitError, LimitInfo};
 
 macro_rules! limits {
     ($($(#[doc = $about:literal])+ $name:ident = $default:expr, ceiling $ceiling:expr, $when:literal, $counter:literal;)+) => {
@@ -114,16 +63,6 @@ macro_rules! limits {
             }
         }
     };
-}
-
-fn check(name: &'static str, value: u64, ceiling: u64) -> Result<(), LimitError> {
-    if value == 0 {
-        return Err(LimitError::Zero(name));
-    }
-    if value > ceiling {
-        return Err(LimitError::AboveCeiling { name, value, ceiling });
-    }
-    Ok(())
 }
 
 const KIB: u64 = 1024;
@@ -448,7 +387,7 @@ limits! {
     #[doc = "Entries of one page of a list."]
     server_page_entries_max = 1_000, ceiling 100_000, "the request is refused", "server.refused";
     #[doc = "Questions that need a pass over a whole log, or a graph in memory, at a time."]
-    server_passes_max = 2, ceiling 64, "further ones wait", "server.passes_wait";
+    server_passes_max = 3, ceiling 64, "further ones wait", "server.passes_wait";
     #[doc = "Bytes of a link log that are read to find the links of one URL."]
     server_links_bytes_max = 512 * MIB, ceiling 1_024 * GIB, "the graph is asked, if there is one; else the rest is not looked at, said in the answer", "server.links_cut";
     #[doc = "Bytes of a link log that are read for a list over all links: broken, redirected, left out."]

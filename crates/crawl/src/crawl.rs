@@ -12,7 +12,7 @@ use larm_core::url::{CrawlUrl, UrlRules};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
-use self::begin::{offer_seeds, refuse_orphaned_archive};
+use self::begin::{offer_seeds, refuse_orphaned_archive, totals_of};
 use self::ordering::Ordering;
 use crate::change::Change;
 use crate::clock::Clock;
@@ -41,7 +41,7 @@ use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
 use crate::share::Share;
 use crate::soft::SoftHosts;
-use crate::store::runs::{RunLog, RunTotals};
+use crate::store::runs::RunLog;
 use crate::store::summary::State;
 use crate::store::{
     Chain, CrawlLogSink, LinksSink, PagesSink, Sink, StorePlan, Summary, Visit, WarcSink,
@@ -471,14 +471,6 @@ impl Run {
         run.end(shared.clock.now(), state, limit, totals_of(&shared))?;
         Summary::read(&dir.join("summary.json"))
     }
-}
-
-/// What the crawl has come to, for the list of its runs.
-fn totals_of(shared: &Shared) -> RunTotals {
-    let frontier = shared.frontier.look();
-    let totals = frontier.totals();
-    let failed = totals.failed.values().sum();
-    RunTotals { pages: totals.answered, bytes: totals.bytes, failed }
 }
 
 /// What the first seed is called.
