@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex};
 
 use larm_core::Limits;
 use larm_core::scope::Filter;
-use larm_core::url::{CrawlUrl, UrlRules};
+use larm_core::url::UrlRules;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
-use self::begin::{offer_seeds, refuse_orphaned_archive, totals_of};
+use self::begin::{offer_seeds, refuse_orphaned_archive, title_of, totals_of};
 use self::ordering::Ordering;
 use crate::change::Change;
 use crate::clock::Clock;
@@ -471,11 +471,6 @@ impl Run {
         run.end(shared.clock.now(), state, limit, totals_of(&shared))?;
         Summary::read(&dir.join("summary.json"))
     }
-}
-
-/// What the first seed is called.
-fn title_of(seed: &CrawlUrl) -> String {
-    if seed.is_file() { seed.path().to_owned() } else { seed.host().to_owned() }
 }
 
 fn channel_places(limits: &Limits) -> usize {

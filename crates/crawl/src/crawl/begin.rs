@@ -62,3 +62,8 @@ pub(super) fn totals_of(shared: &Shared) -> RunTotals {
     let failed = totals.failed.values().sum();
     RunTotals { pages: totals.answered, bytes: totals.bytes, failed }
 }
+
+/// What the first seed is called.
+pub(super) fn title_of(seed: &CrawlUrl) -> String {
+    if seed.is_file() { seed.path().to_owned() } else { seed.host().to_owned() }
+}
