@@ -42,6 +42,7 @@ mod signals;
 mod simulate;
 mod tidy;
 mod trouble;
+mod views;
 mod walls;
 mod webkb;
 mod world;

@@ -76,6 +76,8 @@ pub enum Flags {
     Archived = 4,
     /// The crawl asked for it by itself: a robots.txt, a path that cannot be there.
     Own = 8,
+    /// Its URL has letters in upper case.
+    Upper = 16,
 }
 
 /// All columns; row *n* is at index *n* of each.
@@ -188,7 +190,8 @@ impl Columns {
             flag(line.same_as.is_some(), Flags::Duplicate)
                 | flag(line.facts.near.is_some(), Flags::Near)
                 | flag(line.warc.is_some(), Flags::Archived)
-                | flag(line.is_own(), Flags::Own),
+                | flag(line.is_own(), Flags::Own)
+                | flag(line.url.bytes().any(|byte| byte.is_ascii_uppercase()), Flags::Upper),
         );
     }
 

@@ -4,7 +4,7 @@
 //! column by column. The search for a text comes last, and runs over the URLs of a stretch as one text unless few
 //! rows of it are left.
 
-use regex::bytes::{Regex, RegexBuilder};
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -61,7 +61,7 @@ pub struct Filter {
     statuses: Option<std::ops::RangeInclusive<u16>>,
     media: Option<String>,
     host: Option<String>,
-    text: Option<Regex>,
+    text: Option<Finder<'static>>,
     depth: Option<u32>,
     /// Bits of the flags that count, and what they should be.
     flags: Option<(u8, u8)>,
@@ -135,28 +135,47 @@ impl Chosen<'_> {
         }
     }
 
-    fn search(&self, text: &Regex, begin: usize, wanted: &mut [bool]) {
-        if wanted.iter().filter(|wanted| **wanted).count() <= FEW {
-            for (index, wanted) in wanted.iter_mut().enumerate().filter(|(_, wanted)| **wanted) {
-                *wanted = text.is_match(self.columns.url(begin + index));
+    fn search(&self, text: &Finder<'_>, begin: usize, wanted: &mut [bool]) {
+        let mut lowered = Vec::new();
+        if wanted.iter().filter(|wanted| **wanted).count() > FEW {
+            let mut found = [false; STRETCH];
+            let found = &mut found[..wanted.len()];
+            self.search_together(text, begin, found);
+            for (index, (wanted, found)) in wanted.iter_mut().zip(found).enumerate() {
+                *wanted &= *found || (*wanted && self.has_upper(text, begin + index, &mut lowered));
             }
             return;
         }
-        let span = self.columns.url_span(begin, begin + wanted.len());
-        let (urls, base) = (&self.columns.urls[span.clone()], span.start);
-        let ends = &self.columns.url_ends[begin..begin + wanted.len()];
-        let (mut at, mut row) = (0, 0);
-        while let Some(found) = text.find_at(urls, at) {
-            let hit =
-                row + ends[row..].partition_point(|&end| end as usize <= base + found.start());
-            wanted[row..hit].fill(false);
-            row = hit + 1;
-            at = ends[hit] as usize - base;
-            if row == wanted.len() {
-                return;
-            }
+        for (index, wanted) in wanted.iter_mut().enumerate().filter(|(_, wanted)| **wanted) {
+            let row = begin + index;
+            let found = text.find(self.columns.url(row)).is_some();
+            *wanted = found || self.has_upper(text, row, &mut lowered);
         }
-        wanted[row..].fill(false);
+    }
+
+    /// Marks the rows that have a text in lower case, which most URLs are in.
+    fn search_together(&self, text: &Finder<'_>, begin: usize, found: &mut [bool]) {
+        let span = self.columns.url_span(begin, begin + found.len());
+        let (urls, base) = (&self.columns.urls[span.clone()], span.start);
+        let ends = &self.columns.url_ends[begin..begin + found.len()];
+        let (mut at, mut row) = (0, 0);
+        while let Some(hit) = text.find(&urls[at..]).map(|hit| base + at + hit) {
+            while ends[row] as usize <= hit {
+                row += 1;
+            }
+            found[row] = true;
+            at = ends[row] as usize - base;
+        }
+    }
+
+    /// Whether a row whose URL has letters in upper case has the text in any case.
+    fn has_upper(&self, text: &Finder<'_>, row: usize, lowered: &mut Vec<u8>) -> bool {
+        if self.columns.flags[row] & Flags::Upper as u8 == 0 {
+            return false;
+        }
+        lowered.clear();
+        lowered.extend(self.columns.url(row).iter().map(u8::to_ascii_lowercase));
+        text.find(lowered).is_some()
     }
 }
 
@@ -198,18 +217,14 @@ fn statuses(text: &str) -> Result<std::ops::RangeInclusive<u16>, Problem> {
     })
 }
 
-fn pattern(text: &str) -> Result<Regex, Problem> {
+fn pattern(text: &str) -> Result<Finder<'static>, Problem> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(Problem::invalid(
             "q",
             format!("A text of more than {TEXT_BYTES_MAX} bytes is not searched for."),
         ));
     }
-    let escaped = regex::escape(text);
-    RegexBuilder::new(&escaped).case_insensitive(true).unicode(false).build().or_else(|_| {
-        // Letters beyond ASCII have no case in bytes.
-        RegexBuilder::new(&escaped).build().map_err(Problem::internal)
-    })
+    Ok(Finder::new(&text.to_ascii_lowercase()).into_owned())
 }
 
 fn depth(text: &str) -> Result<u32, Problem> {
