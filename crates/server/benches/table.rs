@@ -16,7 +16,8 @@ use larm_server::table::{Bounds, Filter, FilterText, PageAsk, Sort, Table};
 
 const RUNS: usize = 9;
 const WORDS: [&str; 12] = [
-    "news", "about", "products", "archive", "2026", "category", "wing", "item", "search", "press", "en", "docs",
+    "news", "about", "products", "archive", "2026", "category", "wing", "item", "search", "press",
+    "en", "docs",
 ];
 
 /// Wall time, and time on a processor where that is known.
@@ -31,7 +32,12 @@ fn main() {
     let mut table = Table::new(dir.path());
     let begin = now();
     table.refresh(&bounds).unwrap();
-    println!("{rows} rows, {} MB of log: read in {:.0} ms, {} MB in memory", bytes >> 20, ms_since(begin), table.memory() >> 20);
+    println!(
+        "{rows} rows, {} MB of log: read in {:.0} ms, {} MB in memory",
+        bytes >> 20,
+        ms_since(begin),
+        table.memory() >> 20
+    );
     let begin = now();
     table.refresh(&bounds).unwrap();
     println!("{:>8.2} ms  read on, nothing new", ms_since(begin));
@@ -45,10 +51,23 @@ fn main() {
         ("by type", none.clone(), "type"),
         ("404s by URL", FilterText { status: "404".into(), ..none.clone() }, "url"),
         ("a word, by size", FilterText { q: "products/item".into(), ..none.clone() }, "-bytes"),
-        ("a rare text, by time", FilterText { q: "host17.example/en/wing".into(), ..none.clone() }, "at"),
+        (
+            "a rare text, by time",
+            FilterText { q: "host17.example/en/wing".into(), ..none.clone() },
+            "at",
+        ),
         ("a text that is nowhere", FilterText { q: "nowhere-at-all".into(), ..none.clone() }, "at"),
         ("a single letter, by URL", FilterText { q: "e".into(), ..none.clone() }, "url"),
-        ("host, type and depth", FilterText { host: "host17.example".into(), media: "text/html".into(), depth: "3".into(), ..none }, "-ms"),
+        (
+            "host, type and depth",
+            FilterText {
+                host: "host17.example".into(),
+                media: "text/html".into(),
+                depth: "3".into(),
+                ..none
+            },
+            "-ms",
+        ),
     ];
     for (name, filter, sort) in asks {
         measure(&table, name, &filter, sort);
@@ -56,7 +75,12 @@ fn main() {
 }
 
 fn measure(table: &Table, name: &str, filter: &FilterText, sort: &str) {
-    let ask = PageAsk { filter: Filter::parse(filter).unwrap(), sort: Sort::parse(sort).unwrap(), limit: 50, after: None };
+    let ask = PageAsk {
+        filter: Filter::parse(filter).unwrap(),
+        sort: Sort::parse(sort).unwrap(),
+        limit: 50,
+        after: None,
+    };
     let mut total = 0;
     let mut times: Vec<f64> = (0..RUNS)
         .map(|_| {
@@ -94,19 +118,25 @@ fn write_log(dir: &Path, rows: u64) -> u64 {
     let mut out = BufWriter::new(File::create(&path).unwrap());
     let mut state = 1_u64;
     let mut dice = |sides: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % sides
     };
     for row in 0..rows {
         let host = dice(500);
         let words: Vec<&str> = (0..2 + dice(3)).map(|_| WORDS[dice(12) as usize]).collect();
-        let url = format!("https://www.host{host}.example/{}/{}-{row}.html", words.join("/"), WORDS[dice(12) as usize]);
+        let url = format!(
+            "https://www.host{host}.example/{}/{}-{row}.html",
+            words.join("/"),
+            WORDS[dice(12) as usize]
+        );
         let (status, outcome) = match dice(100) {
             0..5 => (404, "fetched"),
             5..12 => (301, "redirected"),
             _ => (200, "fetched"),
         };
-        let kind = ["text/html; charset=utf-8", "text/html", "image/png", "application/pdf"][dice(4) as usize];
+        let kind = ["text/html; charset=utf-8", "text/html", "image/png", "application/pdf"]
+            [dice(4) as usize];
         writeln!(
             out,
             "{{\"at\":\"{}\",\"url\":\"{url}\",\"outcome\":\"{outcome}\",\"status\":{status},\"depth\":{},\"via\":\"anchor\",\

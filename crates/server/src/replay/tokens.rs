@@ -165,7 +165,6 @@ impl<'a> Tokens<'a> {
     }
 
     /// What stands between a tag's name and its angle; `None` if the page ends before.
-    #[expect(clippy::type_complexity, reason = "two things that belong to one tag")]
     fn attributes(&mut self) -> Option<(Vec<(&'a str, &'a str)>, bool)> {
         let mut attributes = Vec::new();
         let mut self_closing = false;

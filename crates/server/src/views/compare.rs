@@ -104,7 +104,8 @@ impl Split {
                 (Some(one), Some(other)) if one.0 == other.0 => {
                     let has_changed = one.1 != other.1 && one.1 != 0 && other.1 != 0;
                     split.changed.extend(has_changed.then_some(other.2));
-                    (a.next(), b.next());
+                    a.next();
+                    b.next();
                 }
                 (Some(one), other) if other.is_none_or(|other| one.0 < other.0) => {
                     split.only_a.push(one.2);
