@@ -136,7 +136,7 @@ impl Policy {
             Some(_) if self.trusted => return Ok(()),
             Some(_) => {}
         }
-        if SECRETS.contains(&key) && texts(value).any(|text| names_a_secret(text)) {
+        if SECRETS.contains(&key) && texts(value).any(names_a_secret) {
             return refused("it would read a file or a variable of this machine");
         }
         if PLACES.contains(&key) && texts(value).any(|text| !is_web(text)) {
@@ -268,7 +268,7 @@ mod tests {
             json!({"unlike": ["notes/x.txt"]}),
             json!({"block": "/etc/passwd"}),
             json!({"ca-file": "x"}),
-            json!({"cookie-jar": "/home/x/.ssh/authorized_keys"}),
+            json!({"cookie-jar": "/etc/cron.d/x"}),
             json!({"sign-key": "k"}),
             json!({"proxy": "http://10.0.0.1:3128"}),
             json!({"resolve": ["a.example:80:127.0.0.1"]}),

@@ -163,6 +163,13 @@ def look_at_one_url(page: Page):
     expect(detail).to_be_hidden()
 
 
+def make_the_graph(page: Page):
+    go_to(page, "Graph")
+    page.get_by_role("button", name="Make the graph").click()
+    expect(page.get_by_role("heading", name="By PageRank")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_role("table", name="Pages by PageRank").get_by_role("row").nth(1)).to_be_visible()
+
+
 def pause_and_resume(page: Page):
     page.get_by_role("button", name=re.compile("^Pause ")).first.click()
     expect(page.get_by_text("Paused", exact=True).first).to_be_visible()
@@ -249,6 +256,7 @@ def run(link: str, site: str, shots: Path, word: str) -> list[str]:
         check(page, "found", shots)
         open_a_copy(page)
         check(page, "copy", shots)
+        make_the_graph(page)
         theme_is_kept(page)
         tour(browser, watch, link, crawl, shots)
         page.goto(crawl)

@@ -2,22 +2,24 @@
 
 mod begin;
 mod ordering;
+mod run;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use larm_core::Limits;
 use larm_core::scope::Filter;
-use larm_core::url::UrlRules;
+use larm_core::url::{CrawlUrl, UrlRules};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
-use self::begin::{offer_seeds, refuse_orphaned_archive, title_of, totals_of};
+use self::begin::{offer_seeds, refuse_orphaned_archive};
 use self::ordering::Ordering;
+use self::run::Run;
 use crate::change::Change;
 use crate::clock::Clock;
 use crate::directory::Directory;
-use crate::engine::{Ending, Ends, Engine, HostWishes};
+use crate::engine::{Ends, Engine, HostWishes};
 use crate::error::{Error, Result};
 use crate::fetch::{
     BoxFuture, DnsResolver, Fetch, FileFetch, FilePlan, Guard, HttpFetch, LaneResolver,
@@ -41,8 +43,6 @@ use crate::robots::RobotsCache;
 use crate::rules::SharedRules;
 use crate::share::Share;
 use crate::soft::SoftHosts;
-use crate::store::runs::RunLog;
-use crate::store::summary::State;
 use crate::store::{
     Chain, CrawlLogSink, LinksSink, PagesSink, Sink, StorePlan, Summary, Visit, WarcSink,
 };
@@ -428,49 +428,9 @@ struct Known {
     aliases: SharedAliases,
 }
 
-/// One run, ready to go.
-struct Run {
-    plan: Plan,
-    jar: Option<Jar>,
-    engine: Engine,
-    writer: Writer,
-    ranker: Option<JoinHandle<()>>,
-    directory: Directory,
-}
-
-impl Run {
-    async fn until_its_end(self) -> Result<Summary> {
-        let shared = self.engine.shared.clone();
-        let dir = self.directory.path().to_owned();
-        let seeds = (self.plan.seeds.len() + self.plan.sitemaps.len()) as u64;
-        let keeper = Housekeeper::new(&dir, seeds, &self.plan.limits)?;
-        keeper.write_summary(&shared, State::Running, None)?;
-        let run = RunLog::begin(&dir, shared.clock.now(), totals_of(&shared), &self.plan.settings)?;
-        let mut writer = self.writer;
-        writer.begin()?;
-        let mut writer = on_a_thread(writer, self.directory);
-        let (ended, written) = tokio::select! {
-            ended = self.engine.run() => (Some(ended), writer.await),
-            // Before the engine it ends by an error only. What is in flight cannot be kept any more.
-            written = &mut writer => (None, written),
-        };
-        // The disk's own words explain more than those of whoever waited for it.
-        written.unwrap_or_else(|_| Err(Error::Stopped("the writer panicked".into())))?;
-        let ended = ended.unwrap_or_else(|| Err(Error::Stopped("the writer stopped".into())));
-        if let Some(ranker) = self.ranker {
-            ranker.await.map_err(|_| Error::Stopped("the ranker panicked".into()))?;
-        }
-        shared.reasons.save()?;
-        let (state, limit) = match ended? {
-            Ending::Finished => (State::Finished, None),
-            Ending::Limit(name) => (State::Limit, Some(name)),
-            Ending::Stopped => (State::Stopped, None),
-        };
-        self.jar.as_ref().map_or(Ok(()), Jar::save)?;
-        keeper.write_summary(&shared, state, limit)?;
-        run.end(shared.clock.now(), state, limit, totals_of(&shared))?;
-        Summary::read(&dir.join("summary.json"))
-    }
+/// What the first seed is called.
+fn title_of(seed: &CrawlUrl) -> String {
+    if seed.is_file() { seed.path().to_owned() } else { seed.host().to_owned() }
 }
 
 fn channel_places(limits: &Limits) -> usize {

@@ -180,18 +180,18 @@ impl RulePreview {
     const EXAMPLES_MAX: usize = 20;
 
     fn of(urls: &[Box<str>], filters: &Filters, waiting: u64) -> Self {
-        let is_out = |text: &&Box<str>| {
+        let is_out = |text: &&str| {
             let Some(url) = CrawlUrl::from_canonical(text) else { return false };
             let subject =
                 Subject { url: &url, depth: 1, via: Via::Anchor, from: None, redirects: 0 };
             matches!(filters.judge(&subject), Verdict::Reject(_))
         };
-        let out: Vec<&Box<str>> = urls.iter().filter(is_out).collect();
+        let out: Vec<&str> = urls.iter().map(|url| &**url).filter(is_out).collect();
         let (found, looked) = (out.len() as u64, (urls.len() as u64).max(1));
         let sampled = waiting > looked;
         let scaled = u128::from(found) * u128::from(waiting) / u128::from(looked);
         let matching = if sampled { u64::try_from(scaled).unwrap_or(u64::MAX) } else { found };
-        let examples = out.iter().take(Self::EXAMPLES_MAX).map(|url| url.to_string()).collect();
+        let examples = out.iter().take(Self::EXAMPLES_MAX).map(|url| (*url).to_owned()).collect();
         Self { waiting, matching, sampled, examples }
     }
 }

@@ -1,7 +1,7 @@
 // The frame around the views of one crawl: its name, how it stands, what can be done, and the way to its views.
 // It holds the one stream of events; views hear of them through `stage.on`.
 
-import { h, fill, icon, say, foreign } from './dom.js';
+import { h, fill, icon, refill, say, foreign } from './dom.js';
 import { get, listen, crawlPath, isGone } from './api.js';
 import { badge, loading, problemBox, announce } from './widgets.js';
 import { STATES, standing } from './words.js';
@@ -9,7 +9,7 @@ import { short } from './format.js';
 import { actions } from './steer.js';
 import { viewPath } from './stage.js';
 
-const SAY_EVERY_MS = 30_000;
+const SAY_EVERY_MS = 60_000;
 
 /** The views of a crawl: path, name, and the count that is shown beside it. */
 const VIEWS = [
@@ -85,11 +85,8 @@ export function openCrawl(id, main, side) {
       fill(place, node);
       nav.mark(known[0]);
     } catch (error) {
-      if (!isGone(error))
-        fill(
-          place,
-          problemBox(error, () => location.reload()),
-        );
+      const again = () => location.reload();
+      if (!isGone(error)) fill(place, problemBox(error, again));
     }
   }
 
@@ -111,7 +108,7 @@ function headOf(id) {
     if (crawl.state !== last) {
       fill(name, foreign(crawl.name));
       fill(state, badge(STATES, crawl.state));
-      fill(buttons, actions(crawl));
+      refill(buttons, actions(crawl));
     }
     // The numbers change every second; who listens is told when the state changes, and now and then.
     if (crawl.state !== last || Date.now() - saidAt > SAY_EVERY_MS) {

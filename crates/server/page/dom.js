@@ -44,6 +44,14 @@ export function fill(node, ...children) {
   return node;
 }
 
+/** The same for a group of buttons: if one of them had the focus, the first of the new ones has it. */
+export function refill(node, ...children) {
+  const hadFocus = node.contains(document.activeElement);
+  fill(node, ...children);
+  if (hadFocus) node.querySelector('button')?.focus();
+  return node;
+}
+
 /** Changes the text of `node` only if it differs, so that nothing is drawn or read out for nothing. */
 export function say(node, text) {
   if (node.textContent !== text) node.textContent = text;
@@ -89,6 +97,15 @@ export function debounce(act, ms) {
   return (...given) => {
     clearTimeout(timer);
     timer = setTimeout(() => act(...given), ms);
+  };
+}
+
+/** For answers that may come out of order: each call takes a turn, and gives a test whether it is still the last. */
+export function turns() {
+  let last = 0;
+  return () => {
+    const mine = ++last;
+    return () => mine === last;
   };
 }
 

@@ -58,16 +58,17 @@ export function toast(text, tone = 'good') {
   setTimeout(() => note.remove(), 6000);
 }
 
-/** Runs `act` with its button switched off; what goes wrong becomes a notice. */
+/** Runs `act`, once at a time: its button keeps the focus and does nothing meanwhile. What goes wrong becomes a notice. */
 export async function busy(button, act) {
-  button.disabled = true;
+  if (button.ariaDisabled === 'true') return null;
+  button.ariaDisabled = 'true';
   try {
     return await act();
   } catch (error) {
     toast(error.message, 'bad');
     return null;
   } finally {
-    button.disabled = false;
+    button.ariaDisabled = 'false';
   }
 }
 

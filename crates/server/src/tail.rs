@@ -95,7 +95,7 @@ mod tests {
         let mut file = File::create(temp.path().join("logs/crawl.jsonl")).unwrap();
         let mut tail = Tail::new(temp.path());
         let limits = Limits { server_tail_rows_max: 3, ..Limits::default() };
-        let mut urls = |tail: &mut Tail| {
+        let urls = |tail: &mut Tail| {
             let fetches = tail.read(&limits).unwrap();
             let urls: Vec<String> =
                 fetches.rows.iter().map(|row| row["url"].as_str().unwrap().to_owned()).collect();

@@ -9,7 +9,6 @@ use crate::error::{Error, Result};
 use crate::frontier::{Candidate, Errand};
 use crate::handle::Shared;
 use crate::plan::Plan;
-use crate::store::runs::RunTotals;
 
 /// Seeds are offered in batches of this many, so that a million of them need no memory to speak of.
 const SEED_BATCH: usize = 10_000;
@@ -53,17 +52,4 @@ pub(super) fn offer_seeds(shared: &Shared, plan: &Plan) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// What the crawl has come to, for the list of its runs.
-pub(super) fn totals_of(shared: &Shared) -> RunTotals {
-    let frontier = shared.frontier.look();
-    let totals = frontier.totals();
-    let failed = totals.failed.values().sum();
-    RunTotals { pages: totals.answered, bytes: totals.bytes, failed }
-}
-
-/// What the first seed is called.
-pub(super) fn title_of(seed: &CrawlUrl) -> String {
-    if seed.is_file() { seed.path().to_owned() } else { seed.host().to_owned() }
 }

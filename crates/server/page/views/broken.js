@@ -1,6 +1,6 @@
 // Links that do not lead where they say: broken ones and redirects, each target with the pages that link to it.
 
-import { h, fill, foreign, outLink, urlText, icon, debounce } from '../dom.js';
+import { h, fill, foreign, outLink, urlText, icon, debounce, turns } from '../dom.js';
 import { get, crawlPath, query, address, isGone } from '../api.js';
 import { asCommand, emptyBox, problemBox, viewHead } from '../widgets.js';
 import { pager } from '../table.js';
@@ -38,6 +38,7 @@ export default function broken(place, stage) {
     'CSV',
   );
   const pages = pager(refresh);
+  const turn = turns();
   const find = h('input', {
     type: 'search',
     'aria-label': 'Part of a URL',
@@ -57,8 +58,10 @@ export default function broken(place, stage) {
   async function refresh() {
     const path = crawlPath(id, view) + query({ ...filters, limit: LIMIT, after: pages.cursor() });
     command.update('GET', path);
+    const isLast = turn();
     try {
       const answer = await get(path, { signal });
+      if (!isLast()) return;
       pages.show(answer, answer.groups.length);
       fill(
         list,
@@ -67,7 +70,7 @@ export default function broken(place, stage) {
           : emptyBox('done', none, filters.q ? ' fit the filter.' : noneWords),
       );
     } catch (error) {
-      if (!isGone(error)) fill(list, problemBox(error, refresh));
+      if (isLast() && !isGone(error)) fill(list, problemBox(error, refresh));
     }
   }
   refresh();

@@ -1,6 +1,6 @@
 // All crawls: how each stands, and one field to start another.
 
-import { h, fill, icon, foreign, urlText, say } from '../dom.js';
+import { h, fill, refill, icon, foreign, urlText, say } from '../dom.js';
 import { get, isGone, listen, post } from '../api.js';
 import { asCommand, badge, busy, problemBox, loading } from '../widgets.js';
 import { STATES, standing, isAlive } from '../words.js';
@@ -143,7 +143,7 @@ function card(crawl) {
     if (next.state === last) return;
     last = next.state;
     fill(state, badge(STATES, next.state));
-    fill(buttons, actions(next, update));
+    refill(buttons, actions(next, update));
     fill(
       when,
       next.ended && !isAlive(next)

@@ -1,6 +1,6 @@
 // Hosts: what each waits for, until when, and by which rule; pause one, slow it down, block it.
 
-import { h, fill, say, debounce, foreign } from '../dom.js';
+import { h, fill, say, debounce, foreign, turns } from '../dom.js';
 import { get, patch, crawlPath, query, isGone } from '../api.js';
 import {
   asCommand,
@@ -36,6 +36,7 @@ export default function hosts(place, stage) {
   const pages = pager(() => refresh());
   const rows = new Map();
   const wide = columns(stage, () => refresh());
+  const turn = turns();
   let body = null;
   let timer = 0;
 
@@ -46,23 +47,10 @@ export default function hosts(place, stage) {
     body = null;
     refresh();
   };
-  const find = h('input', {
-    type: 'search',
-    'aria-label': 'Find a host',
-    placeholder: 'Find a host',
-    value: filters.q,
-    oninput: debounce(() => change({ q: find.value.trim() }), 250),
-  });
-  const states = [['', 'Any state'], ...Object.entries(HOST_STATES).map(([key, [word]]) => [key, word])];
-  const state = select(states, filters.state, {
-    'aria-label': 'State',
-    onchange: () => change({ state: state.value }),
-  });
-
   fill(
     place,
     viewHead('Hosts', 'What each host waits for, and which rule set that time.'),
-    h('div', { class: 'row filters' }, find, state),
+    filterBar(filters, change),
     list,
     pages.node,
     command,
@@ -72,10 +60,13 @@ export default function hosts(place, stage) {
     clearTimeout(timer);
     const path = crawlPath(id, 'hosts') + query({ ...filters, limit: LIMIT, after: pages.cursor() });
     command.update('GET', path);
+    const isLast = turn();
     try {
-      show(await get(path, { signal }));
+      const answer = await get(path, { signal });
+      if (!isLast()) return;
+      show(answer);
     } catch (error) {
-      if (isGone(error)) return;
+      if (isGone(error) || !isLast()) return;
       body = null;
       fill(list, problemBox(error, refresh));
     }
@@ -111,6 +102,19 @@ export default function hosts(place, stage) {
   refresh();
 }
 
+function filterBar(filters, change) {
+  const label = 'Find a host';
+  const find = h('input', { type: 'search', 'aria-label': label, placeholder: label, value: filters.q });
+  find.addEventListener(
+    'input',
+    debounce(() => change({ q: find.value.trim() }), 250),
+  );
+  const states = [['', 'Any state'], ...Object.entries(HOST_STATES).map(([key, [word]]) => [key, word])];
+  const onchange = () => change({ state: state.value });
+  const state = select(states, filters.state, { 'aria-label': 'State', onchange });
+  return h('div', { class: 'row filters' }, find, state);
+}
+
 function columns(stage, refresh) {
   return [
     {
@@ -129,17 +133,11 @@ function columns(stage, refresh) {
   ];
 }
 
-const waits = (host) =>
-  h(
-    'span',
-    h('span', host.words ?? ''),
-    host.until
-      ? [
-          ' ',
-          h('strong', { class: 'countdown', title: exact(host.until), 'data-until': host.until }, left(host.until)),
-        ]
-      : null,
-  );
+function waits({ words = '', until, rule }) {
+  const by = rule && !words.includes(rule) ? [' ', h('code', rule)] : null;
+  const mark = { class: 'countdown', title: exact(until), 'data-until': until };
+  return h('span', words, by, until ? [' ', h('strong', mark, left(until))] : null);
+}
 
 const left = (until) =>
   until > Date.now() ? `${duration(Math.ceil((until - Date.now()) / 1000) * 1000)} left` : 'now';

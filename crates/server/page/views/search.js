@@ -14,55 +14,11 @@ const [MARK, UNMARK] = ['\uE000', '\uE001'];
 export default function search(place, stage) {
   const { id, params, signal, isPublic } = stage;
   const base = isPublic ? '/search' : crawlPath(id, 'search');
-  const asked = {
-    q: params.get('q') ?? '',
-    host: params.get('host') ?? '',
-    lang: params.get('lang') ?? '',
-    type: params.get('type') ?? '',
-  };
+  const asked = Object.fromEntries(['q', 'host', 'lang', 'type'].map((key) => [key, params.get(key) ?? '']));
   const results = h('div', { class: 'results' });
   const found = h('p', { class: 'hint found', role: 'status' });
   const command = asCommand('GET', base + query({ q: 'wing' }));
-  const input = h('input', {
-    type: 'search',
-    'aria-label': 'Search the pages',
-    placeholder: 'Search the pages',
-    value: asked.q,
-    autocomplete: 'off',
-    autofocus: true,
-  });
-  const filters = [
-    ['host', 'Host'],
-    ['lang', 'Language, such as en'],
-    ['type', 'Type, such as pdf'],
-  ].map(([key, label]) =>
-    h('input', {
-      type: 'search',
-      class: 'narrow',
-      'aria-label': label,
-      placeholder: label,
-      value: asked[key],
-      'data-key': key,
-    }),
-  );
-  const form = h(
-    'form',
-    {
-      class: 'search-form',
-      role: 'search',
-      onsubmit: (event) => {
-        event.preventDefault();
-        look(0);
-      },
-    },
-    h(
-      'div',
-      { class: 'quick-line' },
-      input,
-      h('button', { type: 'submit', class: 'main' }, icon('search'), 'Search'),
-    ),
-    h('div', { class: 'row filters' }, filters),
-  );
+  const { form, input, filters } = formOf(asked, () => look(0));
   let turn = 0;
 
   const title = isPublic
@@ -119,6 +75,45 @@ export default function search(place, stage) {
   const later = debounce(() => look(0), 200);
   form.addEventListener('input', later);
   look(0);
+}
+
+/** The field, and what narrows the search. */
+function formOf(asked, submit) {
+  const narrow = (key, label) =>
+    h('input', {
+      type: 'search',
+      class: 'narrow',
+      'aria-label': label,
+      placeholder: label,
+      value: asked[key],
+      'data-key': key,
+    });
+  const filters = [
+    narrow('host', 'Host'),
+    narrow('lang', 'Language, such as en'),
+    narrow('type', 'Type, such as pdf'),
+  ];
+  const label = 'Search the pages';
+  const input = h('input', {
+    type: 'search',
+    'aria-label': label,
+    placeholder: label,
+    value: asked.q,
+    autocomplete: 'off',
+    autofocus: true,
+  });
+  const press = h('button', { type: 'submit', class: 'main' }, icon('search'), 'Search');
+  const onsubmit = (event) => {
+    event.preventDefault();
+    submit();
+  };
+  const form = h(
+    'form',
+    { class: 'search-form', role: 'search', onsubmit },
+    h('div', { class: 'quick-line' }, input, press),
+    h('div', { class: 'row filters' }, filters),
+  );
+  return { form, input, filters };
 }
 
 function pagesOf({ total, hits }, offset, turnTo) {

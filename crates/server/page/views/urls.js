@@ -1,6 +1,6 @@
 // URLs: every one that was settled, with filters, order, pages, and one of them in full beside the list.
 
-import { h, fill, foreign, urlText, debounce, icon } from '../dom.js';
+import { h, fill, foreign, urlText, debounce, icon, turns } from '../dom.js';
 import { get, crawlPath, query, address, isGone } from '../api.js';
 import { asCommand, button, emptyBox, problemBox, select, viewHead } from '../widgets.js';
 import { pager, table } from '../table.js';
@@ -52,6 +52,7 @@ export default function urls(place, stage) {
   const command = asCommand('GET', crawlPath(id, 'urls'));
   const csv = h('a', { class: 'button', download: true }, icon('down'), 'CSV');
   const pages = pager(refresh);
+  const turn = turns();
   let rows = [];
   let at = -1;
 
@@ -76,10 +77,12 @@ export default function urls(place, stage) {
     command.update('GET', path);
     csv.href = address(crawlPath(id, 'urls.csv') + query(filters));
     list.setAttribute('aria-busy', 'true');
+    const isLast = turn();
     try {
-      show(await get(path, { signal }));
+      const answer = await get(path, { signal });
+      if (isLast()) show(answer);
     } catch (error) {
-      if (!isGone(error)) fill(list, problemBox(error, refresh));
+      if (isLast() && !isGone(error)) fill(list, problemBox(error, refresh));
     }
     list.removeAttribute('aria-busy');
   }
@@ -136,20 +139,24 @@ export default function urls(place, stage) {
     Escape: () => !side.hidden && close(),
     '/': () => bar.querySelector('input').focus(),
   };
-  document.addEventListener(
-    'keydown',
-    (event) => {
-      const typing = event.target.closest('input, select, textarea, dialog, summary, a, button:not([data-open])');
-      if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== 'Escape') || !keys[event.key])
-        return;
-      event.preventDefault();
-      keys[event.key]();
-    },
-    { signal },
-  );
-
+  listenToKeys(keys, signal);
+  list.addEventListener('focusin', (event) => {
+    at = [...rowNodes()].indexOf(event.target.closest('tbody tr'));
+  });
   refresh();
   if (params.get('show')) showOne(params.get('show'));
+}
+
+/** Single keys, wherever nobody types and no other button would take them. */
+function listenToKeys(keys, signal) {
+  const others = 'input, select, textarea, dialog, summary, a, button:not([data-open])';
+  const act = (event) => {
+    const isTaken = event.target.closest(others) && event.key !== 'Escape';
+    if (event.ctrlKey || event.metaKey || event.altKey || isTaken || !keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key]();
+  };
+  document.addEventListener('keydown', act, { signal });
 }
 
 const keysHint = () =>
