@@ -272,7 +272,7 @@ mod tests {
             json!({"unlike": ["notes/x.txt"]}),
             json!({"block": "/etc/passwd"}),
             json!({"ca-file": "x"}),
-            json!({"cookie-jar": "/home/x/.ssh/authorized_keys"}),
+            json!({"cookie-jar": "/etc/cron.d/x"}),
             json!({"sign-key": "k"}),
             json!({"proxy": "http://10.0.0.1:3128"}),
             json!({"resolve": ["a.example:80:127.0.0.1"]}),

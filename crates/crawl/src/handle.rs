@@ -200,7 +200,7 @@ impl RulePreview {
         let sampled = waiting > looked;
         let scaled = u128::from(found) * u128::from(waiting) / u128::from(looked);
         let matching = if sampled { u64::try_from(scaled).unwrap_or(u64::MAX) } else { found };
-        let examples = out.iter().take(Self::EXAMPLES_MAX).map(|url| url.to_string()).collect();
+        let examples = out.iter().take(Self::EXAMPLES_MAX).map(|url| (*url).to_owned()).collect();
         Self { waiting, matching, sampled, examples }
     }
 }

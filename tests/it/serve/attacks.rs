@@ -276,9 +276,8 @@ fn the_token_is_in_no_log_and_in_no_process_that_is_started() {
     let (world, root) = (world(), Root::new());
     let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
     command.args(["serve", "--trusted", "--listen", "127.0.0.1:0", "--root"]).arg(root.path());
-    // As LARM_TOKEN, which a child would have too, if it were let.
-    command.env("LARM_LOG", "debug");
-    let server = Server::with(root.path(), &["--trusted", "--token", TOKEN]);
+    // A variable that a child would have, too, if it were let.
+    let server = Server::of(command.env("LARM_TOKEN", TOKEN).env("LARM_LOG", "debug"));
     assert!(!server.link.contains(TOKEN), "who gave the token knows it: {}", server.link);
     log_in(&server);
     let id = server.crawl(&world, json!({"delay": "300ms"}));
@@ -367,7 +366,7 @@ fn public_search_shows_nothing_but_search() {
     drop(larm_crawl::directory::Directory::open(&dir).unwrap());
     let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
     command.args(["serve", "--public-search", "--listen", "127.0.0.1:0"]).arg(&dir);
-    let server = Server::of(command);
+    let server = Server::of(&mut command);
     for path in ["/", "/page/main.js", "/api/v1/health"] {
         assert_eq!(Request::new("GET", path).send(server.at).status, 200, "{path}");
     }

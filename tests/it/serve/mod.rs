@@ -43,11 +43,11 @@ impl Server {
     fn with(root: &Path, more: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
         command.args(["serve", "--listen", "127.0.0.1:0", "--root"]).arg(root).args(more);
-        Self::of(command)
+        Self::of(command.env_remove("LARM_TOKEN"))
     }
 
-    fn of(mut command: Command) -> Self {
-        command.env_remove("LARM_TOKEN").stdin(Stdio::null());
+    fn of(command: &mut Command) -> Self {
+        command.stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         let mut stderr = child.stderr.take().expect("a pipe");

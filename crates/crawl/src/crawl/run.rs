@@ -1,4 +1,4 @@
-//! One run from its first commit to its summary.
+//! One run of a crawl, from its first commit to its summary.
 
 use tokio::task::JoinHandle;
 
@@ -26,6 +26,7 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Runs it, and tells what it came to.
     pub async fn until_its_end(self) -> Result<Summary> {
         let shared = self.engine.shared.clone();
         let dir = self.directory.path().to_owned();

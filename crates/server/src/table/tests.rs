@@ -89,7 +89,7 @@ fn naive_fits(line: &Value, filter: &FilterText) -> bool {
         && (filter.outcome.is_empty()
             || filter.outcome.split(',').any(|word| word == text("outcome")))
         && (filter.host.is_empty() || host == filter.host)
-        && (filter.depth.is_empty() || line["depth"].as_u64() == filter.depth.parse().ok())
+        && (filter.depth.is_empty() || filter.depth.parse().ok() == line["depth"].as_u64())
         && text("url").to_ascii_lowercase().contains(&filter.q.to_ascii_lowercase())
 }
 

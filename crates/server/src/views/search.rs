@@ -222,7 +222,8 @@ mod tests {
     fn found_words_are_marked_and_no_page_can_forge_a_mark() {
         let text = "a \u{e000}red\u{e001} wing".to_owned();
         let at = text.find("wing").unwrap();
-        let snippet = Snippet { marks: std::iter::once(at..at + 4).collect(), text };
+        let mark = at..at + 4;
+        let snippet = Snippet { marks: Vec::from([mark]), text };
         assert_eq!(marked(&snippet), "a red \u{e000}wing\u{e001}");
     }
 }
