@@ -324,6 +324,29 @@ fn no_machine_is_named() {
     assert_tidy(complaints);
 }
 
+/// Of two shapes with one name, the description of the API would keep one and say it of both.
+#[test]
+fn shapes_of_the_api_have_names_of_their_own() {
+    let mut known = std::collections::HashSet::new();
+    let mut complaints = Vec::new();
+    for source in sources().iter().filter(|source| is_below(&source.path, "crates/server/src")) {
+        for described in source.text.split("ToSchema").skip(1) {
+            let item =
+                described.lines().find(|line| line.trim_start().starts_with(['p', 's', 'e']));
+            let words = item.unwrap_or_default().split([' ', '<', '(', '{']);
+            let Some(name) = words.skip_while(|word| !matches!(*word, "struct" | "enum")).nth(1)
+            else {
+                continue;
+            };
+            if !known.insert(name.to_owned()) {
+                complaints.push(format!("{}: there is another {name}", source.path));
+            }
+        }
+    }
+    assert!(known.len() > 20, "shapes are found: {known:?}");
+    assert_tidy(complaints);
+}
+
 #[test]
 fn the_changelog_knows_this_version() {
     let heading = format!("\n## {}", env!("CARGO_PKG_VERSION"));

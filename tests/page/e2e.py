@@ -37,6 +37,7 @@ LOOKS = {
 # Answers that the script provokes: a wrong value in a preview, a graph that is not made yet.
 EXPECTED = [(422, "/api/v1/crawls/preview"), (404, "/graph"), (422, "/rules/preview")]
 PATIENCE_MS = 60_000
+expect.set_options(timeout=30_000)
 
 
 class Watch:

@@ -27,7 +27,7 @@ pub struct Pair<T> {
 
 /// URLs of a kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Urls {
+pub struct SomeUrls {
     /// How many there are.
     pub total: u64,
     /// The first of them, in order.
@@ -42,11 +42,11 @@ pub struct Differences {
     /// Counts, of both.
     pub counts: Vec<Pair<u64>>,
     /// Pages that only the one has.
-    pub only_a: Urls,
+    pub only_a: SomeUrls,
     /// Pages that only the other has.
-    pub only_b: Urls,
+    pub only_b: SomeUrls,
     /// Pages that both have, with different bytes.
-    pub changed: Urls,
+    pub changed: SomeUrls,
     /// Why something may be missing, in sentences.
     pub notes: Vec<String>,
 }
@@ -121,7 +121,7 @@ impl Split {
     }
 }
 
-fn urls(looked: &Looked<'_>, rows: Vec<usize>) -> Result<Urls, Problem> {
+fn urls(looked: &Looked<'_>, rows: Vec<usize>) -> Result<SomeUrls, Problem> {
     looked.table(|table| {
         let mut urls = BTreeSet::new();
         for &row in rows.iter().filter(|row| **row < table.len()) {
@@ -130,7 +130,10 @@ fn urls(looked: &Looked<'_>, rows: Vec<usize>) -> Result<Urls, Problem> {
                 urls.pop_last();
             }
         }
-        Ok(Urls { total: rows.len() as u64, urls: urls.into_iter().map(str::to_owned).collect() })
+        Ok(SomeUrls {
+            total: rows.len() as u64,
+            urls: urls.into_iter().map(str::to_owned).collect(),
+        })
     })
 }
 

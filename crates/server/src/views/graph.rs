@@ -42,7 +42,7 @@ pub struct RankedPage {
 
 /// A host, all its pages together.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct Host {
+pub struct HostNode {
     /// Its name, with a port if that is not the usual one.
     pub host: String,
     /// How many pages it has.
@@ -64,9 +64,9 @@ pub struct HostArc {
 
 /// The foremost hosts, and links between them.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct Hosts {
+pub struct HostMap {
     /// The hosts.
-    pub nodes: Vec<Host>,
+    pub nodes: Vec<HostNode>,
     /// The strongest links between them.
     pub arcs: Vec<HostArc>,
     /// How many hosts there are in all.
@@ -103,7 +103,7 @@ pub struct GraphView {
     /// The foremost pages by how many pages link to them.
     pub by_in_links: Vec<RankedPage>,
     /// The foremost hosts.
-    pub hosts: Hosts,
+    pub hosts: HostMap,
     /// Pages by their distance from a seed.
     pub depths: Vec<Depth>,
 }
@@ -260,7 +260,7 @@ impl Shown<'_> {
         Ok(pages)
     }
 
-    fn hosts(&self) -> Result<Hosts, Problem> {
+    fn hosts(&self) -> Result<HostMap, Problem> {
         let mut urls = self.stored.nodes().lookup();
         let hosts = host_graph(&self.view.graph, |node| {
             urls.url(self.view.stored[node as usize]).map(str::to_owned)
@@ -280,7 +280,7 @@ impl Shown<'_> {
     }
 }
 
-fn hosts_shown(graph: &Graph, hosts: &HostGraph, ranks: &[f64]) -> Hosts {
+fn hosts_shown(graph: &Graph, hosts: &HostGraph, ranks: &[f64]) -> HostMap {
     let mut worth = vec![0.0; hosts.names.len()];
     hosts.of.iter().zip(ranks).for_each(|(&host, rank)| worth[host as usize] += rank);
     let shown = top(&worth, HOSTS_SHOWN);
@@ -299,7 +299,7 @@ fn hosts_shown(graph: &Graph, hosts: &HostGraph, ranks: &[f64]) -> Hosts {
     arcs.sort_by_key(|&(pair, links)| (std::cmp::Reverse(links), pair));
     arcs.truncate(ARCS_SHOWN);
     let name = |place: usize| hosts.names[shown[place] as usize].clone();
-    Hosts {
+    HostMap {
         total: hosts.names.len() as u64,
         arcs: arcs
             .into_iter()
@@ -307,7 +307,7 @@ fn hosts_shown(graph: &Graph, hosts: &HostGraph, ranks: &[f64]) -> Hosts {
             .collect(),
         nodes: shown
             .iter()
-            .map(|&host| Host {
+            .map(|&host| HostNode {
                 host: hosts.names[host as usize].clone(),
                 pages: hosts.pages[host as usize],
                 pagerank: worth[host as usize],

@@ -29,7 +29,7 @@ pub struct Example {
 
 /// A setting, as `larm.toml` has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Rule {
+pub struct Admitting {
     /// Its key.
     pub key: String,
     /// Its value.
@@ -54,7 +54,7 @@ pub struct Group {
     pub examples: Vec<Example>,
     /// The setting that would let them in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rule: Option<Rule>,
+    pub rule: Option<Admitting>,
 }
 
 /// What was left out so far.
@@ -259,8 +259,9 @@ fn words(filter: &str, reason: &str) -> String {
 }
 
 /// The setting that would let links in.
-fn rule(filter: &str, detail: &str, example: Option<&str>) -> Option<Rule> {
-    let rule = |key: &str, value: &str| Some(Rule { key: key.to_owned(), value: value.to_owned() });
+fn rule(filter: &str, detail: &str, example: Option<&str>) -> Option<Admitting> {
+    let rule =
+        |key: &str, value: &str| Some(Admitting { key: key.to_owned(), value: value.to_owned() });
     match filter {
         "scope" => rule("scope", wider_scope(detail, example)),
         "depth" => rule("depth", detail.split(' ').next()?),
