@@ -4,10 +4,9 @@ use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Context, Result};
 use larm_core::parse::{Input, Part};
+use larm_crawl::archived::{Answer, RecordPlace, read_answer};
 use larm_crawl::explain::{Stand, outcome_in_words};
-use larm_crawl::fetch::archived_body;
 use larm_crawl::frontier::PageRow;
-use larm_crawl::store::warc::{Answer, RecordPlace, read_answer};
 use serde_json::{Value, json};
 
 use super::inspect::page::{facts, markdown_of};
@@ -62,10 +61,10 @@ fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Answer) -> 
         return Ok(out.write_all(&archived.payload)?);
     }
     let limits = lookup.limits();
-    let decoded = archived_body(&archived.payload_head, &archived.payload, limits);
+    let body = archived.body(limits);
     let url = larm_core::url::resolve(&page.url, None, None)?;
     let content_type = page.content_type.as_deref();
-    let input = Input { url: &url, content_type, body: &decoded.bytes, text: true };
+    let input = Input { url: &url, content_type, body: &body, text: true };
     if args.form.text {
         let page = parse_any(&input, limits);
         let text = if args.whole { page.text } else { page.main_text() };
@@ -81,13 +80,13 @@ fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Answer) -> 
         let whole = everything(page, archived, facts(&input, limits));
         return Ok(writeln!(out, "{}", serde_json::to_string_pretty(&whole)?)?);
     }
-    if io::stdout().is_terminal() && is_binary(&decoded.bytes) {
+    if io::stdout().is_terminal() && is_binary(&body) {
         return Err(usage(format!(
             "{} is no text and would upset your terminal; send it to a file with `> FILE`",
             page.url
         )));
     }
-    Ok(out.write_all(&decoded.bytes)?)
+    Ok(out.write_all(&body)?)
 }
 
 /// The head as it was sent, or what is known of a file in its form.

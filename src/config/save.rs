@@ -125,7 +125,15 @@ pub fn told(config: &Config) -> Result<BTreeMap<String, String>> {
     let mut settings = Table::new();
     flatten("", to_table(&config.settings)?, &mut settings);
     settings.retain(|key, _| !APART.contains(&key));
-    Ok(settings.iter().map(|(key, value)| (key.clone(), shown(key, value))).collect())
+    let told = |key: &str, value: &Value| {
+        let shown = shown(key, value);
+        // A text needs its quotes in a file only.
+        value
+            .as_str()
+            .filter(|text| shown == Value::from(*text).to_string())
+            .map_or(shown.clone(), str::to_owned)
+    };
+    Ok(settings.iter().map(|(key, value)| (key.clone(), told(key, value))).collect())
 }
 
 /// A value as it is told; secrets are not.

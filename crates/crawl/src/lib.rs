@@ -14,6 +14,7 @@
 //!
 //! The path of one URL is [`pipeline::process`]; start reading there. `ARCHITECTURE.md` has the map.
 
+pub mod archived;
 pub mod change;
 pub mod clock;
 pub mod control;

@@ -78,6 +78,26 @@ pub fn in_links_part(
     Ok(found)
 }
 
+/// The same as the graph knows it, where there is one: pages that lead to a URL by links that count, as of when it was
+/// made, one link each. That takes no pass over the log.
+pub fn in_links_by_graph(dir: &Path, url: &str, part: Range<u64>) -> Result<Option<InLinks>> {
+    let Some(graph) = StoredGraph::open(dir)? else { return Ok(None) };
+    let Some(node) = graph.nodes().find(Fingerprint::of(url))? else { return Ok(None) };
+    let pages = graph.backward()?.successors(node)?;
+    let (mut reader, mut visit) = (LogReader::open(&log::path_in(dir))?, Visit::default());
+    let mut links = Vec::new();
+    for (_, &page) in (0..).zip(&pages).filter(|(place, _)| part.contains(place)) {
+        let Some(facts) = graph.nodes().facts()[page as usize] else { continue };
+        reader.read_at(facts.place, &mut visit)?;
+        let number = |number: &u32| reader.chapter().link(*number).to == url;
+        let found = visit.links.iter().enumerate().find(|(_, link)| number(link));
+        links.extend(
+            found.map(|(index, &link)| in_link(&visit, index, reader.chapter().link(link))),
+        );
+    }
+    Ok(Some(InLinks { links, total: pages.len() as u64, is_cut: true }))
+}
+
 /// Calls `each` with every link to a URL, until it breaks or the log is read so far. Says whether the latter was it.
 fn each_in_link(
     dir: &Path,

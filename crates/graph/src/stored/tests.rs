@@ -9,7 +9,7 @@ use larm_core::via::Via;
 use super::*;
 use crate::link::LinkFact;
 use crate::log::{Ended, LogWriter, VisitHead};
-use crate::query::{in_links, out_links};
+use crate::query::{in_links, in_links_by_graph, in_links_part, out_links};
 use crate::rank::pagerank;
 
 struct Log {
@@ -208,4 +208,27 @@ fn an_empty_log_is_an_empty_graph() {
     let graph = log.graph(1 << 20);
     assert_eq!((graph.extent().nodes, graph.extent().arcs), (0, 0));
     assert_eq!(Ranks::open(log.dir()).unwrap().unwrap().len(), 0);
+}
+
+#[test]
+fn the_graph_and_the_log_know_the_same_links_to_a_page() {
+    let mut log = Log::new();
+    for number in 0..20 {
+        log.page(&format!("http://a.test/{number}"), &[A, C, A]);
+    }
+    log.page(A, &[B]);
+    assert_eq!(in_links_by_graph(log.dir(), A, 0..9).unwrap(), None, "there is no graph yet");
+    log.graph(1 << 20);
+    let by_log = in_links_part(log.dir(), C, 5..9, u64::MAX).unwrap();
+    assert_eq!((by_log.total, by_log.links.len(), by_log.is_cut), (20, 4, false));
+    let by_graph = in_links_by_graph(log.dir(), C, 0..100).unwrap().unwrap();
+    let mut pages: Vec<_> = by_graph.links.iter().map(|link| link.from.as_str()).collect();
+    pages.sort_unstable();
+    let all = in_links_part(log.dir(), C, 0..100, u64::MAX).unwrap();
+    let mut expected: Vec<_> = all.links.iter().map(|link| link.from.as_str()).collect();
+    expected.sort_unstable();
+    assert_eq!((pages, by_graph.total), (expected, 20));
+    assert_eq!(in_links_part(log.dir(), A, 0..1, u64::MAX).unwrap().total, 40);
+    let some = in_links_part(log.dir(), C, 0..100, 1).unwrap();
+    assert!(some.is_cut && some.total < 20, "{some:?}");
 }

@@ -64,7 +64,7 @@ async fn links(
     let (way, begin) = (way.way()?, page.begin()? as u64);
     let limit = page.limit(&app.settings.limits)? as u64;
     let found =
-        views::look(&app, id, move |looked| links_of(looked, url.as_str(), way, begin, limit))
+        views::pass(&app, id, move |looked| links_of(looked, url.as_str(), way, begin, limit))
             .await?;
     let end = begin + found.links.len() as u64;
     let next = (end < found.total && !found.links.is_empty()).then(|| end.to_string());

@@ -28,7 +28,7 @@ async fn url(
 ) -> Result<Json<Detail>, Problem> {
     let url = typed_url(&asked.url)?;
     let told = told(&app, &id, &url).await?;
-    let detail = views::look(&app, id.clone(), move |looked| {
+    let detail = views::pass(&app, id.clone(), move |looked| {
         let text = url.as_str();
         let mut row = row_of(looked, text)?;
         // A record that cannot be read is no reason to keep back the rest.

@@ -32,7 +32,7 @@ async fn why(
 ) -> Result<Json<Why>, Problem> {
     let url = typed_url(&asked.url)?;
     let told = told(&app, &id, &url).await?;
-    let why = views::look(&app, id, move |looked| {
+    let why = views::pass(&app, id, move |looked| {
         let links = links(looked, url.as_str(), Way::In, 0, LINKS_MAX)?.links;
         explain(looked, &url, told, links)
     });

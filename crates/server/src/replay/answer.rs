@@ -9,8 +9,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use larm_core::parse::{Input, Kind, text_of};
 use larm_core::url::{CrawlUrl, UrlRules, canonicalise, resolve};
-use larm_crawl::fetch::archived_body;
-use larm_crawl::store::warc::Answer;
+use larm_crawl::archived::Answer;
 
 use super::place::{Mapper, Place};
 use super::{css, html};
@@ -88,13 +87,13 @@ fn of_answer(looked: &Looked<'_>, place: &Place<'_>, whole: &Whole, answer: Answ
         let location = Place::path(place.capability, place.id, place.at, target);
         return Shown { status: StatusCode::FOUND, location: Some(location), ..plain };
     }
-    let decoded = archived_body(&answer.payload_head, &answer.payload, looked.limits);
+    let decoded = answer.body(looked.limits);
     let Ok(base) = resolve(&row.url, None, None) else { return missing(&row.url) };
     let prefix =
         Place::path(place.capability, place.id, if place.at > 0 { place.at } else { row.at }, "");
     let bytes_max = usize::try_from(looked.limits.server_replay_bytes_max).unwrap_or(usize::MAX);
     let media = row.media.as_deref();
-    let input = Input { url: &base, content_type: media, body: &decoded.bytes, text: false };
+    let input = Input { url: &base, content_type: media, body: &decoded, text: false };
     let essence = essence(media);
     let (kind, text) = text_of(&input);
     let mapper = Mapper::new(prefix, base.clone());
@@ -110,7 +109,7 @@ fn of_answer(looked: &Looked<'_>, place: &Place<'_>, whole: &Whole, answer: Answ
             Shown { content_type: utf8("text/css"), body: sheet.into_bytes(), ..plain }
         }
         _ if SHOWN.iter().any(|shown| essence.starts_with(shown)) => {
-            Shown { content_type: essence, body: decoded.bytes.into_owned(), ..plain }
+            Shown { content_type: essence, body: decoded, ..plain }
         }
         _ if !text.is_empty()
             && (essence.starts_with("text/") && essence != "text/javascript"
@@ -122,7 +121,7 @@ fn of_answer(looked: &Looked<'_>, place: &Place<'_>, whole: &Whole, answer: Answ
                 ..plain
             }
         }
-        _ => Shown { is_download: true, body: decoded.bytes.into_owned(), ..plain },
+        _ => Shown { is_download: true, body: decoded, ..plain },
     }
 }
 

@@ -1,11 +1,11 @@
 //! Everything about one URL: its row, what went over the wire, its links, its text.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use larm_core::parse::{Input, Kind, parse};
-use larm_crawl::fetch::archived_body;
-use larm_crawl::store::warc::{Answer, RecordPlace, read_answer};
-use larm_graph::query::{InLink, in_links_part, out_links_within};
+use larm_crawl::archived::{Answer, RecordPlace, read_answer};
+use larm_graph::query::{InLink, InLinks, in_links_by_graph, in_links_part, out_links_within};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -166,10 +166,10 @@ pub fn head(bytes: &[u8]) -> Option<Head> {
 
 /// What a reader finds on an archived page: its main part if one is known. `None` for what is no text.
 pub fn text_of(looked: &Looked<'_>, whole: &Whole, answer: &Answer) -> Option<String> {
-    let body = archived_body(&answer.payload_head, &answer.payload, looked.limits);
+    let body = answer.body(looked.limits);
     let url = larm_core::url::resolve(&whole.row.url, None, None).ok()?;
     let content_type = whole.row.media.as_deref();
-    let input = Input { url: &url, content_type, body: &body.bytes, text: true };
+    let input = Input { url: &url, content_type, body: &body, text: true };
     let page = parse(&input, looked.limits);
     if matches!(page.kind, Kind::Pdf | Kind::Other | Kind::Css) {
         return None;
@@ -194,7 +194,7 @@ pub fn links(
     let part = begin..begin.saturating_add(count);
     match way {
         Way::In => {
-            let found = in_links_part(&looked.dir, url, part, bytes_max).map_err(failed)?;
+            let found = in_links(looked, url, part).map_err(failed)?;
             let links = found.links.into_iter().map(in_link).collect();
             Ok(Links { total: found.total, links, partial: found.is_cut })
         }
@@ -215,6 +215,17 @@ pub fn links(
             Ok(Links { total, links: links.collect(), partial: false })
         }
     }
+}
+
+/// Who links to a URL: by the log, or by the graph where the log is too long to be read for one URL.
+fn in_links(looked: &Looked<'_>, url: &str, part: Range<u64>) -> larm_graph::Result<InLinks> {
+    let (dir, bytes_max) = (&looked.dir, looked.limits.server_links_bytes_max);
+    let log_bytes = std::fs::metadata(larm_graph::log::path_in(dir)).map_or(0, |meta| meta.len());
+    let by_graph = match log_bytes > bytes_max {
+        true => in_links_by_graph(dir, url, part.clone())?,
+        false => None,
+    };
+    by_graph.map_or_else(|| in_links_part(dir, url, part, bytes_max), Ok)
 }
 
 /// The first links of both ways.

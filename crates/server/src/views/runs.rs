@@ -33,7 +33,7 @@ pub struct Run {
     pub bytes: u64,
     /// URLs that it gave up.
     pub failed: u64,
-    /// Settings that differ from the run before; of the first run all of them. Null: it is not set any more.
+    /// Settings that differ from the run before. Null: it is not set any more.
     pub settings: BTreeMap<String, Option<String>>,
 }
 
@@ -47,8 +47,8 @@ pub fn runs(looked: &Looked<'_>) -> Result<Vec<Run>, Problem> {
 }
 
 fn told(past: &[PastRun], is_running: bool, now: Option<&Summary>) -> Vec<Run> {
-    let nothing = BTreeMap::new();
-    let before = std::iter::once(&nothing).chain(past.iter().map(|run| &run.settings));
+    let first = past.first().map(|run| &run.settings);
+    let before = first.into_iter().chain(past.iter().map(|run| &run.settings));
     let mut runs: Vec<Run> = past
         .iter()
         .zip(before)

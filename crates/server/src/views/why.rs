@@ -4,7 +4,6 @@
 use larm_core::robots::{Robots, product_token};
 use larm_core::url::CrawlUrl;
 use larm_crawl::explain::{Explanation, Stand};
-use larm_crawl::fetch::archived_body;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -103,8 +102,8 @@ fn robots(looked: &Looked<'_>, url: &CrawlUrl) -> Option<RobotsSays> {
     let request = head(&answer.request)?;
     let agent = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
     let agent = agent.map_or("larm", |(_, agent)| product_token(agent));
-    let body = archived_body(&answer.payload_head, &answer.payload, looked.limits);
-    let robots = Robots::parse(&body.bytes, looked.limits);
+    let body = answer.body(looked.limits);
+    let robots = Robots::parse(&body, looked.limits);
     let verdict = robots.judge(agent, url.path_and_query());
     Some(says(verdict.allowed, verdict.rule.map(|rule| rule.to_string()), verdict.line))
 }

@@ -3,13 +3,11 @@
 //! `record` makes records, `writer` puts them into files, `reader` gets them out again. The bytes that
 //! went over the wire are kept as they were: see `docs/adr/0002-warc-bytes.md`.
 
-mod answer;
 mod name;
 pub mod reader;
 pub(super) mod record;
 mod writer;
 
-pub use answer::{Answer, RecordPlace, read_answer};
 pub use name::FileName;
 pub use reader::{Record, WarcReader};
 pub use writer::WarcSink;

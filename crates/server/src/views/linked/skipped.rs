@@ -208,7 +208,7 @@ impl Gathered {
 /// What a verdict means, without what differs from link to link: paths, counts, lengths.
 fn reason_of(filter: &str, detail: &str) -> String {
     let reason = match filter {
-        "depth" | "length" | "redirects" | "include" => "",
+        "depth" | "length" | "redirects" | "include" | "near-duplicate" => "",
         "scope" if detail.starts_with("path ") => "a path that is not below a seed",
         "files" if detail.starts_with("not below") => "not below the directory of a seed",
         "traps" => return without_numbers(detail.split(", ").next().unwrap_or_default()),
@@ -265,7 +265,8 @@ fn rule(filter: &str, detail: &str, example: Option<&str>) -> Option<Rule> {
         "scope" => rule("scope", wider_scope(detail, example)),
         "depth" => rule("depth", detail.split(' ').next()?),
         "assets" => rule("assets", "true"),
-        "nofollow" | "robots" => rule("ignore-robots", "true"),
+        // What owners ask for is no obstacle to be cleared away by a click.
+        "nofollow" | "robots" => None,
         "length" => rule("limit", &format!("url_bytes_max={}", detail.split(' ').next()?)),
         "exclude" => rule("exclude", &format!("without {}", detail.strip_prefix("matches ")?)),
         "include" => rule("include", &format!("{}/", regex::escape(origin_of(example?)?))),

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use larm_core::Limits;
 
-use super::reader::{Record, WarcReader};
+use crate::fetch::archived_body;
+use crate::store::warc::{Record, WarcReader};
 use crate::{Error, Result};
 
 /// Revisit records that are followed to the original.
@@ -32,6 +33,13 @@ pub struct Answer {
     pub payload: Vec<u8>,
     /// Type of what no protocol brought.
     pub content_type: Option<String>,
+}
+
+impl Answer {
+    /// The body as a reader wants it: without the framing and the encodings of its way, within the limits.
+    pub fn body(&self, limits: &Limits) -> Vec<u8> {
+        archived_body(&self.payload_head, &self.payload, limits).bytes.into_owned()
+    }
 }
 
 /// Reads the answer at `place` in the archive of the crawl in `dir`. `original` finds the URL that a copy is one of.
