@@ -36,7 +36,7 @@ pub struct ServeArgs {
     #[arg(long)]
     pub trusted: bool,
     /// Serve only search over the crawls, to everybody
-    #[arg(long, conflicts_with_all = ["root", "trusted", "token"])]
+    #[arg(long, conflicts_with_all = ["root", "trusted"])]
     pub public_search: bool,
     /// Fetches at a time, over all crawls that run
     #[arg(long, value_name = "N")]

@@ -4,10 +4,11 @@
 //! nobody else's is a view of the page, which finds out by itself what to show.
 
 use axum::Router;
-use axum::extract::{Path, Request};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use crate::app::Shared;
@@ -15,6 +16,9 @@ use crate::problem::Problem;
 
 /// What a browser asks for by itself.
 const INDEX: &str = "index.html";
+
+/// The head of a page that is search alone.
+const PUBLIC_HEAD: &str = "<head>\n<meta name=\"larm-mode\" content=\"public-search\">";
 
 macro_rules! files {
     ($($name:literal),+ $(,)?) => {
@@ -70,19 +74,27 @@ pub fn router() -> Router<Shared> {
 
 async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {
     match find(&name) {
-        Some(bytes) => tell(&name, bytes, &headers),
+        Some(bytes) => tell(&name, Bytes::from_static(bytes), &headers),
         None => Problem::not_found("The page has no such file.").into_response(),
     }
 }
 
 /// A view of the page; a path that the API might have had is none.
-async fn view(request: Request) -> Response {
+async fn view(State(app): State<Shared>, request: Request) -> Response {
     let path = request.uri().path();
     let others = ["/api/", "/replay/", "/metrics"].iter().any(|other| path.starts_with(other));
     let is_asked = matches!(*request.method(), Method::GET | Method::HEAD);
     match find(INDEX).filter(|_| !others && is_asked) {
-        Some(bytes) => tell(INDEX, bytes, request.headers()),
+        Some(index) => tell(INDEX, meant_for(index, &app), request.headers()),
         None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// Where only search is served, the page is told so: it may not ask.
+fn meant_for(index: &'static [u8], app: &Shared) -> Bytes {
+    match app.settings.public_search {
+        true => String::from_utf8_lossy(index).replacen("<head>", PUBLIC_HEAD, 1).into(),
+        false => Bytes::from_static(index),
     }
 }
 
@@ -91,8 +103,8 @@ fn find(name: &str) -> Option<&'static [u8]> {
 }
 
 /// A file, unless the browser has this very one already.
-fn tell(name: &str, bytes: &'static [u8], headers: &HeaderMap) -> Response {
-    let tag = tag_of(bytes);
+fn tell(name: &str, bytes: Bytes, headers: &HeaderMap) -> Response {
+    let tag = tag_of(&bytes);
     let kept = [
         (header::CONTENT_TYPE, HeaderValue::from_static(kind_of(name))),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),

@@ -370,6 +370,8 @@ fn public_search_shows_nothing_but_search() {
     for path in ["/", "/page/main.js", "/api/v1/health"] {
         assert_eq!(Request::new("GET", path).send(server.at).status, 200, "{path}");
     }
+    let page = Request::new("GET", "/").send(server.at).text();
+    assert!(page.contains("<meta name=\"larm-mode\" content=\"public-search\">"), "{page}");
     for path in
         ["/api/v1/crawls", "/api/v1/server", "/api/v1/crawls/x", "/metrics", "/crawls/x/now"]
     {
