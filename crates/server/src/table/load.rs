@@ -239,8 +239,12 @@ impl Table {
 
     /// Rows in full, as the log has them. A row whose line is gone meanwhile is left out.
     pub fn rows(&self, indices: &[usize]) -> io::Result<Vec<Whole>> {
-        let mut file = File::open(&self.path)?;
         let mut rows = Vec::with_capacity(indices.len());
+        let mut file = match File::open(&self.path) {
+            // A crawl that has just begun has no log yet.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(rows),
+            file => file?,
+        };
         for &index in indices {
             let begin = self.columns.offsets[index];
             let end = self.columns.offsets.get(index + 1).copied().unwrap_or(self.end);

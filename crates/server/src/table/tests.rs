@@ -238,6 +238,7 @@ fn a_log_that_was_cut_back_is_read_anew_also_when_it_is_longer_by_now() {
     assert_eq!(table.len(), 43);
     assert_eq!(table.url(3), "http://h1.test/100");
     fs::remove_file(dir.path().join("logs/crawl.jsonl")).unwrap();
+    assert!(table.rows(&[0, 1]).unwrap().is_empty());
     table.refresh(&BOUNDS).unwrap();
     assert!(table.is_empty());
 }
