@@ -267,10 +267,9 @@ fn archived_pages_are_shown_without_what_runs_or_leaks() {
     let (hand, shown) = crawled();
     let asked_before = hand.all_asked().len();
     let home = hand.url("h.test/");
-    let frame = shown.found(&format!("/crawls/hand/replay?url={}", escaped(&home)))["frame"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let copy = shown.found(&format!("/crawls/hand/replay?url={}", escaped(&home)));
+    assert!(copy["at"].as_u64() > Some(1_700_000_000_000), "{copy}");
+    let frame = copy["frame"].as_str().unwrap().to_owned();
     let page = shown.plain(&frame);
     assert_eq!((page.status, page.field("content-type")), (200, HTML.to_owned()));
     let policy = page.field("content-security-policy");

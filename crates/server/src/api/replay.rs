@@ -30,6 +30,9 @@ struct AtText {
 struct Frame {
     /// A path of this server, for a frame.
     frame: String,
+    /// When the copy was taken, in milliseconds since 1970; left out where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<u64>,
 }
 
 /// Where archived pages can be seen.
@@ -59,7 +62,10 @@ async fn frame(
     };
     let at =
         at.ok_or_else(|| Problem::invalid("at", "`at` is a time in milliseconds since 1970."))?;
-    Ok(Json(Frame { frame: app.views.replay_path(&id, at, url.as_str()) }))
+    let frame = app.views.replay_path(&id, at, url.as_str());
+    let wanted = Some(at).filter(|at| *at > 0);
+    let taken = views::look(&app, id, move |looked| answer::taken_at(looked, url.as_str(), wanted));
+    Ok(Json(Frame { frame, at: taken.await? }))
 }
 
 async fn page(State(app): State<Shared>, uri: Uri, headers: HeaderMap) -> Response {

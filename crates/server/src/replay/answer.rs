@@ -53,6 +53,16 @@ pub fn shown(looked: &Looked<'_>, place: &Place<'_>) -> Result<Shown, Problem> {
     Ok(missing(&address))
 }
 
+/// When the answer was taken that would be shown for a URL; nothing if there is none.
+pub fn taken_at(looked: &Looked<'_>, url: &str, at: Option<u64>) -> Result<Option<u64>, Problem> {
+    for url in spellings(url) {
+        if let Some((whole, _)) = archived(looked, &url, at)? {
+            return Ok(Some(whole.row.at));
+        }
+    }
+    Ok(None)
+}
+
 /// Under which names a URL may be in the archive: as it stands, as the crawl writes it, by the other scheme.
 fn spellings(address: &str) -> Vec<String> {
     let bare = address.split('#').next().unwrap_or_default();
