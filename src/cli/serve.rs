@@ -1,6 +1,6 @@
 //! `larm serve`.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -63,13 +63,18 @@ Examples:
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dashboard(pub Option<SocketAddr>);
 
+impl Dashboard {
+    /// Where it is shown if nothing is said.
+    pub const USUAL: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7878);
+}
+
 impl FromStr for Dashboard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "off" => Ok(Self(None)),
-            "on" => Ok(Self(Some(SocketAddr::from(([127, 0, 0, 1], 7878))))),
+            "on" => Ok(Self(Some(Self::USUAL))),
             text => text.parse().map(|at| Self(Some(at))).map_err(|_| {
                 format!("`{text}` is no address; write it like 127.0.0.1:7878, or off")
             }),

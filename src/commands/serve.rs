@@ -64,7 +64,7 @@ async fn run_until_told(app: &Shared, listener: TcpListener, console: &Console) 
 }
 
 /// What to say if an address is taken.
-pub fn cannot_listen(at: SocketAddr) -> String {
+fn cannot_listen(at: SocketAddr) -> String {
     format!("cannot listen on {at}; name another address with --listen")
 }
 
