@@ -193,8 +193,8 @@ pub struct SetArgs {
     /// The crawl directory
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// delay=2s, rate=5 or none, concurrency=8 or auto, max-pages=500, exclude=RE, block=HOST,
-    /// host-delay=HOST:5s, host-pause=HOST, host-resume=HOST
+    /// delay=2s, rate=5 or none, concurrency=8 or auto, max-pages=500 or none, exclude=RE, unexclude=RE,
+    /// block=HOST, unblock=HOST, host-delay=HOST:5s, host-pause=HOST, host-resume=HOST
     #[arg(value_name = "KEY=VALUE", required = true)]
     pub changes: Vec<String>,
 }

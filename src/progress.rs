@@ -203,6 +203,7 @@ mod tests {
             budget: None,
             patterns: Vec::new(),
             gap_ms: 1_000,
+            gap_rule: String::new(),
             delay_ms: None,
             standing: Standing::Waiting(wait.clone()),
         };

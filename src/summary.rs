@@ -179,8 +179,8 @@ impl Report<'_> {
 
     /// Hosts that were given up, as far as they are still in memory.
     fn unreachable(&self) -> Vec<String> {
-        use larm_crawl::frontier::Standing;
-        let hosts = self.handle.hosts(SEEDS_LOOKED_AT).hosts;
+        use larm_crawl::frontier::{HostsAsked, Standing};
+        let hosts = self.handle.hosts(&HostsAsked::first(SEEDS_LOOKED_AT)).hosts;
         let given_up = hosts.into_iter().filter_map(|host| match host.standing {
             Standing::GivenUp { class } => {
                 let why = host.trouble.unwrap_or_else(|| class.to_string());

@@ -21,7 +21,7 @@ pub struct ServeArgs {
     pub root: Option<PathBuf>,
     /// Where to listen
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
-    pub listen: SocketAddr,
+    pub listen: Listen,
     /// What opens the server [default: a random one, printed with the link]
     #[arg(long, value_name = "TOKEN", env = TOKEN_VARIABLE, hide_env_values = true)]
     pub token: Option<String>,
@@ -39,7 +39,7 @@ pub struct ServeArgs {
     #[arg(long, conflicts_with_all = ["root", "trusted"])]
     pub public_search: bool,
     /// Fetches at a time, over all crawls that run
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub concurrency_max: Option<u64>,
     /// Bytes per second, over all crawls that run, such as 5MB
     #[arg(long, value_name = "SIZE")]
@@ -59,6 +59,23 @@ Examples:
   larm serve --root /var/lib/larm      new crawls are made there
   curl -H \"Authorization: Bearer $LARM_TOKEN\" http://127.0.0.1:7878/api/v1/crawls";
 
+/// Where to listen: an address with its port, or a port alone, which is one of this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listen(pub SocketAddr);
+
+impl FromStr for Listen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let here = |port: &str| Some((Ipv4Addr::LOCALHOST, port.parse().ok()?).into());
+        let named = text.strip_prefix("localhost:").unwrap_or(text);
+        let at = text.parse().ok().or_else(|| here(named));
+        at.map(Self).ok_or_else(|| {
+            format!("`{text}` is no address; write it like 127.0.0.1:7878, or the port alone")
+        })
+    }
+}
+
 /// Where the page of a crawl is shown, or not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dashboard(pub Option<SocketAddr>);
@@ -75,9 +92,10 @@ impl FromStr for Dashboard {
         match text {
             "off" => Ok(Self(None)),
             "on" => Ok(Self(Some(Self::USUAL))),
-            text => text.parse().map(|at| Self(Some(at))).map_err(|_| {
-                format!("`{text}` is no address; write it like 127.0.0.1:7878, or off")
-            }),
+            text => {
+                let at = text.parse::<Listen>().map_err(|error| format!("{error}, or off"))?;
+                Ok(Self(Some(at.0)))
+            }
         }
     }
 }

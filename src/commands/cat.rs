@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Context, Result};
+use larm_core::Limits;
 use larm_core::parse::{Input, Part};
 use larm_crawl::archived::{Answer, RecordPlace, read_answer};
 use larm_crawl::explain::{Stand, outcome_in_words};
@@ -32,7 +33,10 @@ pub fn cat(args: &CatArgs) -> Result<Exit> {
         return Err(usage(format!("{} is not in the archive ({what}); ask: {why}", page.url)));
     }
     let archived = read(&lookup, args, &page)?;
-    print(&lookup, args, &page, &archived)?;
+    let limits = lookup.limits().clone();
+    // Whoever reads what is printed may take their time, and others want the crawl.
+    drop(lookup);
+    print(&limits, args, &page, &archived)?;
     Ok(Exit::Done)
 }
 
@@ -51,7 +55,7 @@ fn read(lookup: &Lookup, args: &CatArgs, page: &PageRow) -> Result<Answer> {
     Ok(read_answer(&args.dir, &place, lookup.limits(), original)?)
 }
 
-fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Answer) -> Result<()> {
+fn print(limits: &Limits, args: &CatArgs, page: &PageRow, archived: &Answer) -> Result<()> {
     let mut out = io::stdout().lock();
     if args.form.headers {
         return Ok(out.write_all(&head_of(page, archived))?);
@@ -60,7 +64,6 @@ fn print(lookup: &Lookup, args: &CatArgs, page: &PageRow, archived: &Answer) -> 
         out.write_all(&archived.head)?;
         return Ok(out.write_all(&archived.payload)?);
     }
-    let limits = lookup.limits();
     let body = archived.body(limits);
     let url = larm_core::url::resolve(&page.url, None, None)?;
     let content_type = page.content_type.as_deref();

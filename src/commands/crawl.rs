@@ -9,7 +9,7 @@ use larm_crawl::directory::{self, Directory};
 use larm_crawl::{Plan, files};
 
 use super::drive::{self, Job};
-use super::examples;
+use super::{examples, steer};
 use crate::cli::{CrawlArgs, ResumeArgs, RunArgs};
 use crate::config::{Config, Settings, consent, file, file_in_force, plan, proxies, save};
 use crate::console::Console;
@@ -33,6 +33,8 @@ pub fn crawl(args: CrawlArgs) -> Result<Exit> {
         consent::check(&config)?;
         set_aside(&dir, &console)?;
     }
+    // Nobody changes the settings between here, where they are read, and where they are written.
+    let held = if dir.exists() && !dry_run { Some(Directory::open(&dir)?) } else { None };
     if let Some(earlier) = save::read(&dir)?.filter(|_| !fresh) {
         go_on_from(&mut config, earlier, &dir, &console)?;
     }
@@ -43,17 +45,18 @@ pub fn crawl(args: CrawlArgs) -> Result<Exit> {
     if dry_run {
         return print_settings(config, dir);
     }
-    launch(Launch { config, dir, told, run: args.run, console })
+    launch(Launch { config, dir, held, told, run: args.run, console })
 }
 
 /// `larm resume`: goes on with the settings that the directory has. One that runs is woken up.
 pub fn resume(args: ResumeArgs) -> Result<Exit> {
     directory::identify(&args.dir)?;
-    if directory::in_use(&args.dir) {
+    if directory::in_use(&args.dir) && !steer::is_over_soon(&args.dir)? {
         refuse_what_must_wait(&args)?;
-        return super::steer::wake(&args.dir, &told(&args.settings));
+        return steer::wake(&args.dir, &told(&args.settings));
     }
     let console = Console::new(&args.run);
+    let held = Some(Directory::open(&args.dir)?);
     let saved =
         save::settings_of(&args.dir).context("the settings of this crawl cannot be read")?;
     let earlier = Config::new(Settings::default(), saved.clone())?;
@@ -63,7 +66,7 @@ pub fn resume(args: ResumeArgs) -> Result<Exit> {
     tell_skipped(&config, &console);
     tell_changes(&earlier, &config, &args.dir, &console)?;
     consent::check(&config)?;
-    launch(Launch { config, dir: args.dir, told, run: args.run, console })
+    launch(Launch { config, dir: args.dir, held, told, run: args.run, console })
 }
 
 /// A crawl that runs takes a few changes. Others are not dropped without a word.
@@ -73,6 +76,10 @@ fn refuse_what_must_wait(args: &ResumeArgs) -> Result<()> {
         rate: None,
         max_pages: None,
         concurrency: None,
+        host_budget: None,
+        site_budget: None,
+        pattern_budget: None,
+        exclude: Vec::new(),
         ..args.settings.clone()
     };
     if taken == Settings::default() {
@@ -80,22 +87,36 @@ fn refuse_what_must_wait(args: &ResumeArgs) -> Result<()> {
     }
     let dir = shown(&args.dir);
     Err(usage(format!(
-        "{dir} is running, and of the flags it takes only delay, rate, max-pages and concurrency now. For \
-         the others: larm stop {dir}, then the same command again"
+        "{dir} is running, and of the flags it takes only these now: {}. For the others: larm stop {dir}, then the \
+         same command again",
+        LIVE.join(", ")
     )))
 }
 
-/// What this very command says of settings that `larm set` can change, too: the latest word counts.
-fn told(flags: &Settings) -> Vec<Change> {
+/// Settings that a crawl takes while it runs.
+pub const LIVE: [&str; 8] = [
+    "delay",
+    "rate",
+    "max-pages",
+    "concurrency",
+    "host-budget",
+    "site-budget",
+    "pattern-budget",
+    "exclude",
+];
+
+/// What settings say of those that can be changed while a crawl runs, too: the latest word counts.
+pub fn told(flags: &Settings) -> Vec<Change> {
     let delay = flags.delay.map(|time| Change::Delay(time.0));
-    let rate = flags.rate.map(|rate| Change::Rate(Some(rate.0)));
-    let max_pages = flags.max_pages.map(Change::MaxPages);
+    let rate = flags.rate.map(|rate| Change::Rate(rate.0));
+    let max_pages = flags.max_pages.map(|pages| Change::MaxPages(pages.0));
     let concurrency = flags.concurrency.map(|number| Change::Concurrency(number.0));
     let host = flags.host_budget.map(|pages| Change::HostBudget(pages.0));
     let site = flags.site_budget.map(|pages| Change::SiteBudget(pages.0));
     let pattern = flags.pattern_budget.map(|pages| Change::PatternBudget(pages.0));
     let all = [delay, rate, max_pages, concurrency, host, site, pattern];
-    all.into_iter().flatten().collect()
+    let exclude = flags.exclude.iter().cloned().map(Change::Exclude);
+    all.into_iter().flatten().chain(exclude).collect()
 }
 
 /// A crawl that is ready to go.
@@ -104,6 +125,8 @@ pub struct Launch {
     pub config: Config,
     /// Its directory.
     pub dir: PathBuf,
+    /// The same, if it is held already.
+    pub held: Option<Directory>,
     /// What the command line says against earlier changes.
     pub told: Vec<Change>,
     /// About this run.
@@ -217,15 +240,17 @@ fn with_examples(before: Plan, config: &Config, console: &Console) -> Result<Pla
 
 /// Writes the settings down and runs the crawl.
 pub fn launch(launch: Launch) -> Result<Exit> {
-    let Launch { config, dir, told, run, console } = launch;
+    let Launch { config, dir, held, told, run, console } = launch;
     console.start_log(&run);
     let mut plan = plan::build(&config, dir.clone())?;
     plan.changes = told;
     // What cannot be used is refused before anything is written.
     plan.check()?;
-    let lock = Directory::open(&dir)?;
+    let directory = match held {
+        Some(directory) => directory,
+        None => Directory::open(&dir)?,
+    };
     save::write(&config, &dir)?;
-    drop(lock);
     let plan = match config.settings.like.is_empty() {
         true => plan,
         false => with_examples(plan, &config, &console)?,
@@ -236,5 +261,20 @@ pub fn launch(launch: Launch) -> Result<Exit> {
     }
     files::raise_limit();
     let threads = config.settings.threads;
-    super::block_on_threads(threads, drive::drive(Job { config, plan, run, console }))
+    super::block_on_threads(threads, drive::drive(Job { config, plan, directory, run, console }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::value::PageLimit;
+
+    #[test]
+    fn what_is_said_again_supersedes_what_was_changed_meanwhile() {
+        let exclude = vec!["/a/".to_owned(), "/b/".to_owned()];
+        let flags =
+            Settings { exclude, max_pages: Some(PageLimit(Some(7))), ..Settings::default() };
+        let names: Vec<String> = told(&flags).iter().map(Change::name).collect();
+        assert_eq!(names, ["max-pages", "exclude=/a/", "exclude=/b/"]);
+    }
 }

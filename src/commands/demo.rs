@@ -31,6 +31,7 @@ pub fn demo(args: &DemoArgs) -> Result<Exit> {
     let exit = super::crawl::launch(super::crawl::Launch {
         config,
         dir: dir.clone(),
+        held: None,
         told: Vec::new(),
         run,
         console,

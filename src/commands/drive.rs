@@ -5,6 +5,7 @@ use std::pin::pin;
 
 use anyhow::Result;
 use larm_crawl::control::Control;
+use larm_crawl::directory::Directory;
 use larm_crawl::store::summary::State;
 use larm_crawl::{Crawl, Error, Handle, Plan, Running, Summary};
 use tokio::time::{MissedTickBehavior, interval};
@@ -25,6 +26,8 @@ pub struct Job {
     pub config: Config,
     /// What it means.
     pub plan: Plan,
+    /// Where it runs.
+    pub directory: Directory,
     /// About this run.
     pub run: RunArgs,
     /// Where to say things.
@@ -33,11 +36,17 @@ pub struct Job {
 
 /// Runs it to the end and prints the summary.
 pub async fn drive(job: Job) -> Result<Exit> {
-    let Job { config, plan, run, console } = job;
+    let Job { config, plan, directory, run, console } = job;
     let dir = plan.dir.clone();
     let places = usize::try_from(plan.limits.control_connections_max).unwrap_or(usize::MAX);
     let failed = |error: Error| CrawlFailed { dir: dir.clone(), error };
-    let crawl = lines::add_sinks(Crawl::new(plan.clone()), &plan, &config, &run, &console)?;
+    let crawl = lines::add_sinks(
+        Crawl::new(plan.clone()).within(directory),
+        &plan,
+        &config,
+        &run,
+        &console,
+    )?;
     let running = crawl.start().map_err(failed)?;
     let handle = running.handle();
     tell_start(&running, &dir, &config, &console);

@@ -9,9 +9,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use larm_core::Millis;
-use larm_crawl::control::{Request, ask};
+use larm_crawl::control::{Request, ask_patiently};
 use larm_crawl::directory;
-use larm_crawl::frontier::{HostList, HostStatus, Standing};
+use larm_crawl::frontier::{HostList, HostStatus, HostsAsked, Standing};
 use serde_json::json;
 
 use super::lookup::Lookup;
@@ -26,8 +26,11 @@ const DAY_MS: u64 = 24 * 3_600 * 1_000;
 /// Prints it.
 pub fn show(dir: &Path, hosts_max: usize, as_json: bool) -> Result<Exit> {
     let running = directory::in_use(dir);
-    let list =
-        if running { ask_for(dir, hosts_max)? } else { Lookup::open(dir)?.hosts(hosts_max)? };
+    let list = if running {
+        ask_for(dir, hosts_max)?
+    } else {
+        Lookup::open(dir)?.hosts(&HostsAsked::first(hosts_max))?
+    };
     let text = if as_json {
         let whole = json!({
             "dir": dir, "running": running, "total": list.total, "hosts": list.hosts,
@@ -41,8 +44,8 @@ pub fn show(dir: &Path, hosts_max: usize, as_json: bool) -> Result<Exit> {
 }
 
 fn ask_for(dir: &Path, hosts_max: usize) -> Result<HostList> {
-    let request = Request::Hosts { hosts: hosts_max };
-    let answer = super::block_on(async { Ok(ask(dir, request).await?) })?;
+    let request = Request::Hosts(HostsAsked::first(hosts_max));
+    let answer = super::block_on(async { Ok(ask_patiently(dir, request).await?) })?;
     let answer = answer.context("the crawl has just started or ended; try again")?;
     Ok(serde_json::from_value(answer)?)
 }
@@ -153,6 +156,7 @@ mod tests {
             alias: Some("edge.example.net".to_owned()),
             trouble: Some("no answer to connecting".to_owned()),
             gap_ms: 1_000,
+            gap_rule: String::new(),
             delay_ms: None,
             standing,
             budget: None,

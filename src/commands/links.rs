@@ -22,15 +22,14 @@ use crate::human;
 /// Prints them.
 pub fn links(args: &LinksArgs) -> Result<Exit> {
     let Some(url) = &args.url else { return dump(&args.dir) };
-    let lookup = Lookup::open(&args.dir)?;
-    let url = lookup.find(url)?.url;
+    let url = Lookup::open(&args.dir)?.find(url)?.url;
     let incoming = match args.outgoing {
         true => None,
         false => Some(in_links(&args.dir, &url, args.limit)?),
     };
     let outgoing = match args.incoming {
         true => None,
-        false => Some(outgoing(&lookup, &args.dir, &url, args.limit)?),
+        false => Some(outgoing(&args.dir, &url, args.limit)?),
     };
     let text = match args.json {
         true => serde_json::to_string_pretty(&as_json(&url, incoming, outgoing))?,
@@ -48,8 +47,9 @@ struct Outgoing {
     targets: Vec<Option<PageRow>>,
 }
 
-fn outgoing(lookup: &Lookup, dir: &Path, url: &str, limit: usize) -> Result<Outgoing> {
+fn outgoing(dir: &Path, url: &str, limit: usize) -> Result<Outgoing> {
     let page = out_links(dir, url)?;
+    let lookup = Lookup::open(dir)?;
     let links = page.iter().flat_map(OutLinks::links).take(limit);
     let targets = links.map(|link| lookup.page(link.to)).collect::<Result<_>>()?;
     Ok(Outgoing { page, targets })

@@ -7,12 +7,16 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use larm_core::Limits;
 use larm_core::robots::Robots;
+use larm_core::scope::FilterSpec;
 use larm_core::url::{CrawlUrl, UrlRules, seed};
+use larm_crawl::change::Change;
+use larm_crawl::changes::Changes;
 use larm_crawl::clock::Clock;
-use larm_crawl::control::{Request, ask};
+use larm_crawl::control::{Request, ask_patiently};
 use larm_crawl::directory::{self, Directory};
 use larm_crawl::explain::{Explanation, Stand, explain};
-use larm_crawl::frontier::{Budgets, DiskFrontier, Frontier, HostList, RobotsRules};
+use larm_crawl::frontier::{DiskFrontier, Frontier, HostList, HostsAsked, RobotsRules};
+use larm_crawl::handle::RulePreview;
 use larm_crawl::reasons::Reasons;
 use larm_crawl::rules::SharedRules;
 use larm_crawl::{Plan, frontier::PageRow};
@@ -39,17 +43,19 @@ struct Still {
 
 /// What lets the state be opened: opening it may write, since it may have to be recovered.
 enum Held {
-    /// Nobody else can.
+    /// Nobody else can. Others wait, so it is given back soon.
     Lock(Directory),
     /// It is ours alone. For directories that cannot be written, such as those of somebody else.
     Copy(TempDir),
 }
 
 impl Held {
-    fn open(dir: &Path) -> Result<Self> {
-        match Directory::open(dir) {
-            Ok(lock) => Ok(Self::Lock(lock)),
-            Err(error) if error.is_read_only() => Self::copy(dir),
+    /// `None` if a crawl has just begun to use it.
+    fn open(dir: &Path) -> Result<Option<Self>> {
+        match Directory::borrow(dir) {
+            Ok(lock) => Ok(Some(Self::Lock(lock))),
+            Err(error) if error.is_read_only() => Self::copy(dir).map(Some),
+            Err(_) if directory::in_use(dir) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -68,6 +74,14 @@ impl Held {
             Self::Copy(copy) => copy.path().to_owned(),
         }
     }
+}
+
+/// What the crawl in `dir` is to do, for whoever only looks: without secrets.
+pub fn plan_of(dir: &Path) -> Result<Plan> {
+    let mut config = save::read_public(dir)?
+        .with_context(|| format!("{}: there is no larm.toml in it", dir.display()))?;
+    secret::forget(&mut config.settings);
+    plan::build(&config, dir.to_owned())
 }
 
 /// Files that are nobody's but their owner's, and of no use here.
@@ -92,11 +106,8 @@ impl Lookup {
     /// Opens the crawl in `dir`.
     pub fn open(dir: &Path) -> Result<Self> {
         directory::identify(dir)?;
-        let mut config = save::read_public(dir)?
-            .with_context(|| format!("{}: there is no larm.toml in it", dir.display()))?;
-        secret::forget(&mut config.settings);
-        let plan = plan::build(&config, dir.to_owned())?;
-        let still = if directory::in_use(dir) { None } else { Some(Still::open(dir, &plan)?) };
+        let plan = plan_of(dir)?;
+        let still = if directory::in_use(dir) { None } else { Still::open(dir, &plan)? };
         Ok(Self { dir: dir.to_owned(), plan, still })
     }
 
@@ -142,16 +153,22 @@ impl Lookup {
 
     fn ask(&self, url: &CrawlUrl) -> Result<Explanation> {
         let request = Request::Why { url: url.to_string() };
-        let answer = super::block_on(async { Ok(ask(&self.dir, request).await?) })?;
+        let answer = super::block_on(async { Ok(ask_patiently(&self.dir, request).await?) })?;
         let answer = answer.context("the crawl has just started or ended; try again")?;
         Ok(serde_json::from_value(answer)?)
     }
 
     /// All hosts of a crawl that does not run, and what they would do if it went on.
-    pub fn hosts(&self, hosts_max: usize) -> Result<HostList> {
+    pub fn hosts(&self, asked: &HostsAsked) -> Result<HostList> {
         let still = self.still.as_ref().context("the crawl has just started; try again")?;
-        let hosts = still.frontier.all_hosts(still.clock.now(), hosts_max)?;
+        let hosts = still.frontier.all_hosts(still.clock.now(), asked)?;
         Ok(still.reasons.tell_all(hosts))
+    }
+
+    /// What a rule would remove of what waits in a crawl that does not run.
+    pub fn preview(&self, rule: &FilterSpec, urls_max: u64) -> Result<RulePreview> {
+        let still = self.still.as_ref().context("the crawl has just started; try again")?;
+        Ok(RulePreview::of(&still.frontier, rule, urls_max)?)
     }
 
     /// What the robots.txt of the URL's origin says about it, where that is known.
@@ -176,42 +193,32 @@ impl Lookup {
 }
 
 impl Still {
-    fn open(dir: &Path, plan: &Plan) -> Result<Self> {
-        let held = Held::open(dir)?;
+    fn open(dir: &Path, plan: &Plan) -> Result<Option<Self>> {
+        let Some(held) = Held::open(dir)? else { return Ok(None) };
         let clock = Clock::start();
         let limits = Arc::new(plan.limits.clone());
         let opened = DiskFrontier::open(&held.state(), &limits, plan.pace, clock.now())?;
         let rules = SharedRules::new(plan, Vec::new())?;
+        adopt_seeds(&rules, &opened.settings);
+        // What was changed while the crawl ran holds for questions, too.
+        let changes = Changes::open(&held.state(), plan)?.all();
+        rules.revise(&changes)?;
         let mut budgets = plan.budgets;
-        apply_settings(&rules, &mut budgets, &opened.settings)?;
+        changes.iter().for_each(|change| change.set_budget(&mut budgets));
         let mut frontier = opened.frontier;
         frontier.set_budgets(budgets)?;
         let reasons = Reasons::open(&dir.join("state"), limits.host_reasons_max);
-        Ok(Self { frontier, rules, reasons, clock, _held: held })
+        Ok(Some(Self { frontier, rules, reasons, clock, _held: held }))
     }
 }
 
-/// Rules and budgets that were changed while the crawl ran hold for questions, too.
-fn apply_settings(
-    rules: &SharedRules,
-    budgets: &mut Budgets,
-    settings: &[(String, String)],
-) -> Result<()> {
-    use larm_crawl::change::Change;
-    for (key, value) in settings {
-        match Change::from_log(key, value) {
-            Ok(Change::Exclude(pattern)) => rules.exclude(&pattern)?,
-            Ok(Change::Block(host)) => rules.block(&host)?,
-            Ok(Change::Seed(url)) => {
-                if let Some(url) = CrawlUrl::from_canonical(&url) {
-                    rules.adopt_seed(&url);
-                }
-            }
-            Ok(change) => change.set_budget(budgets),
-            Err(_) => {}
+fn adopt_seeds(rules: &SharedRules, logged: &[(String, String)]) {
+    for (name, value) in logged {
+        let Some(Change::Seed(url)) = Change::from_log(name, value) else { continue };
+        if let Some(url) = CrawlUrl::from_canonical(&url) {
+            rules.adopt_seed(&url);
         }
     }
-    Ok(())
 }
 
 fn parse(text: &str, rules: &UrlRules) -> Result<CrawlUrl> {

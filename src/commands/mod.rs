@@ -3,7 +3,7 @@
 mod cat;
 mod compact;
 mod config_doc;
-mod crawl;
+pub mod crawl;
 mod dashboard;
 mod demo;
 mod doctor;

@@ -56,12 +56,6 @@ fn limits_of(args: &SearchArgs) -> Result<larm_core::Limits> {
     plan::limits(&config.settings)
 }
 
-/// Whether a query has neither words nor filters, such as `?!`.
-fn asks_nothing(query: &str) -> bool {
-    let query = larm_search::query::parse(query, &larm_core::Limits::default());
-    query.clauses.is_empty() && query.filters.is_empty()
-}
-
 fn request(args: &SearchArgs) -> Result<Request> {
     let flags = [
         ("host", &args.host),
@@ -74,7 +68,8 @@ fn request(args: &SearchArgs) -> Result<Request> {
     let given = flags.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
     let filters = given.map(|(name, value)| filter(name, value)).collect::<Result<Vec<_>>>()?;
     let query = args.query.join(" ");
-    if asks_nothing(&query) && filters.is_empty() {
+    let parsed = larm_search::query::parse(&query, &larm_core::Limits::default());
+    if parsed.asks_nothing() && filters.is_empty() {
         let dir = shown(&args.dir);
         let heard = if query.trim().is_empty() { "" } else { " There is no word in the query." };
         return Err(usage(format!(

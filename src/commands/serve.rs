@@ -1,5 +1,6 @@
 //! `larm serve`: the server, from arguments to its end.
 
+use std::fs::{File, TryLockError};
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -25,17 +26,21 @@ use crate::server::policy::Policy;
 /// Where the server's own token is kept, below the root.
 const TOKEN_FILE: &str = "token";
 
+/// Held by the server that looks after a root.
+const LOCK_FILE: &str = "lock";
+
 /// Serves until it is told to end.
 pub fn serve(args: ServeArgs) -> Result<Exit> {
     let run = RunArgs::default();
     let console = Console::new(&run);
     console.start_log(&run);
     let settings = settings(&args)?;
+    let _lock = settings.root.as_deref().map(lock_root).transpose()?;
     let program = program(&args)?;
     files::raise_limit();
     super::block_on(async move {
-        let listener = TcpListener::bind(args.listen).await;
-        let listener = listener.with_context(|| cannot_listen(args.listen))?;
+        let listener = TcpListener::bind(args.listen.0).await;
+        let listener = listener.with_context(|| cannot_listen(args.listen.0))?;
         let at = listener.local_addr()?;
         let settings = Settings { listen: Some(at), ..settings };
         tell_start(&settings, at, args.token.is_some())?;
@@ -83,7 +88,8 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     let dirs = args.dirs.iter().map(|dir| whole(dir)).collect::<Result<Vec<_>>>()?;
     dirs.iter().try_for_each(|dir| directory::identify(dir).map(drop))?;
     if !args.public_search {
-        refuse_open_door(args.listen, args.token.as_deref())?;
+        refuse_blank(args.token.as_deref())?;
+        refuse_open_door(args.listen.0, args.token.as_deref())?;
     }
     let token = match (&args.token, args.public_search) {
         (_, true) => None,
@@ -95,7 +101,7 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
         root,
         public_search: args.public_search,
         token,
-        listen: Some(args.listen),
+        listen: Some(args.listen.0),
         hosts: args.host.clone(),
         confined_to: args.allow_target.clone(),
         concurrency_max: args.concurrency_max,
@@ -122,6 +128,34 @@ fn root_of(args: &ServeArgs) -> Result<Option<PathBuf>> {
 
 fn whole(path: &Path) -> Result<PathBuf> {
     path.canonicalize().with_context(|| format!("{}", path.display()))
+}
+
+/// One server looks after a root: two would start and stop each other's crawls.
+fn lock_root(root: &Path) -> Result<File> {
+    let own = root.join(OWN_DIR);
+    durable::create_dir(&own)?;
+    let path = own.join(LOCK_FILE);
+    let file = File::create(&path).with_context(|| format!("{}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(usage(format!(
+            "another `larm serve` looks after the crawls in {}: open its page, or name another --root",
+            shown(root)
+        ))),
+        Err(TryLockError::Error(error)) => {
+            Err(error).with_context(|| format!("{}", path.display()))
+        }
+    }
+}
+
+/// A variable that is empty by mistake must not open the door to everybody.
+fn refuse_blank(given: Option<&str>) -> Result<()> {
+    match given.is_some_and(|token| token.trim().is_empty()) {
+        true => Err(usage(
+            "the token is empty: give one with LARM_TOKEN or --token, or leave both out, and a random one is made",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Other machines get in with a token that somebody chose to give them, or not at all.

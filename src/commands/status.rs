@@ -57,7 +57,7 @@ pub fn status(args: &StatusArgs) -> Result<Exit> {
 
 /// What a crawl that was killed had come to: its state on disk knows more than its last summary.
 fn recovered(dir: &Path) -> Result<Summary> {
-    let lock = Directory::open(dir)?;
+    let lock = Directory::borrow(dir)?;
     let now = Clock::start().now();
     let limits = Arc::new(Limits::default());
     let opened = DiskFrontier::open(&lock.state(), &limits, Pace::default(), now)?;
@@ -122,12 +122,19 @@ fn write_live(out: &mut String, status: &Status) -> std::fmt::Result {
     }
     writeln!(
         out,
-        "  {:.1} pages/s, {}/s, {} so far, {} failed",
+        "  {:.1} pages/s, {}/s, {} so far, {} failed{}",
         status.pages_per_second,
         human::bytes(status.bytes_per_second as u64),
         human::bytes(totals.bytes),
-        human::count(totals.failed.values().sum())
+        human::count(totals.failed.values().sum()),
+        status
+            .memory
+            .map(|memory| format!(", {} of memory", human::bytes(memory)))
+            .unwrap_or_default()
     )?;
+    if let Some(seconds) = status.seconds_left.filter(|_| status.phase == Phase::Running) {
+        writeln!(out, "  about {} left at this pace", human::time(seconds * 1_000))?;
+    }
     if let Some(gain) = status.gain {
         writeln!(out, "  {}", worth::gain(gain))?;
     }
@@ -210,6 +217,7 @@ mod tests {
             alias: None,
             trouble: None,
             gap_ms: 1_000,
+            gap_rule: String::new(),
             delay_ms: None,
             standing,
             budget: None,
@@ -228,6 +236,8 @@ mod tests {
             refused: 0,
             pages_per_second: 0.5,
             bytes_per_second: 2.0,
+            memory: Some(1 << 20),
+            seconds_left: Some(6),
             gain: None,
             frontier,
         };

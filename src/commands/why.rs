@@ -83,8 +83,11 @@ fn in_words(dir: &Path, found: &Explanation, robots: Option<&str>, linked: &Link
     };
     match &found.stand {
         Stand::Settled { page } => settled(dir, page).into_iter().for_each(&mut line),
-        Stand::Waiting { host, finding, order } => {
-            line("waiting: known, in scope, and not fetched yet".to_owned());
+        Stand::Waiting { host, finding, order, rejected_by } => {
+            line(match rejected_by {
+                None => "waiting: known, in scope, and not fetched yet".to_owned(),
+                Some(rule) => format!("waiting, and left out when its turn comes: {rule}"),
+            });
             order.iter().map(in_order).for_each(&mut line);
             let lines = finding.iter().flat_map(|finding| worth::why_waiting(finding, dir));
             lines.for_each(&mut line);

@@ -3,6 +3,8 @@
 //! The layers are laid upon each other as TOML tables, so that a new setting cannot be forgotten here.
 //! A list given as flags takes the place of the file's; limits and hosts are merged one by one.
 
+use std::collections::HashSet;
+
 use anyhow::Result;
 use larm_core::scope::{ScopeMode, default_specs};
 use larm_core::url::UrlRules;
@@ -60,11 +62,18 @@ pub fn fold_limits(settings: &mut Settings) -> Result<()> {
     Ok(())
 }
 
+/// A pattern that is written twice says nothing more than once.
+fn once_each(patterns: &mut Vec<String>) {
+    let mut met = HashSet::new();
+    patterns.retain(|pattern| met.insert(pattern.clone()));
+}
+
 /// Writes the defaults into what was left open, wherever there is one value that stands for it.
 pub fn fill_in(mut settings: Settings) -> Settings {
     if let Some(pattern) = settings.restrict_to.take() {
         settings.include = vec![pattern];
     }
+    [&mut settings.include, &mut settings.exclude].into_iter().for_each(once_each);
     let hops = settings.limits.get("depth_hops_max").copied();
     let hops = hops.unwrap_or(Limits::default().depth_hops_max);
     settings.depth.get_or_insert(u32::try_from(hops).unwrap_or(u32::MAX));

@@ -72,7 +72,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         operator: None,
         contact: settings.contact.clone(),
         changes: Vec::new(),
-        settings: save::told(config)?,
+        settings: save::told(&config.settings)?,
         keep: Keep {
             warc: settings.warc != Some(Warc::None),
             pages: settings.no_pages != Some(true),
@@ -208,7 +208,7 @@ fn pace(settings: &Settings, limits: &Limits) -> Pace {
         delay_ms: settings.delay.map_or(defaults.delay_ms, |time| time.0),
         address_connections_max: connections,
         adaptive_max_ms: limits.gap_adaptive_ms_max,
-        rate: settings.rate.map(|rate| rate.0),
+        rate: settings.rate.and_then(|rate| rate.0),
         ..defaults
     };
     match pace.delay_ms {
@@ -233,15 +233,12 @@ fn budgets(config: &Config) -> Result<Budgets> {
     if settings.max_time.is_some_and(|time| time.0 == 0) {
         return Err(usage("--max-time 0 would fetch nothing; leave it out for no such limit"));
     }
-    for (flag, value) in [("--max-pages", settings.max_pages), ("--per-host", settings.per_host)] {
-        if value == Some(0) {
-            return Err(usage(format!(
-                "{flag} 0 would fetch nothing; leave it out for no such limit"
-            )));
-        }
+    if settings.per_host == Some(0) {
+        return Err(usage("--per-host 0 would fetch nothing; leave it out for no such limit"));
     }
     let (host_base, site_base, cut_at) = worth(settings);
-    let (pages_max, host_pages_max) = (settings.max_pages, settings.per_host);
+    let pages_max = settings.max_pages.and_then(|pages| pages.0);
+    let host_pages_max = settings.per_host;
     Ok(Budgets { pages_max, host_pages_max, host_base, site_base, cut_at })
 }
 

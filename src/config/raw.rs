@@ -13,7 +13,7 @@ use larm_core::scope::{FilterSpec, ScopeMode};
 use larm_core::signals::Use;
 use serde::{Deserialize, Serialize};
 
-use super::value::{Allowance, Concurrency, Rate, Share, Size, Time};
+use super::value::{Allowance, Concurrency, PageLimit, Rate, Share, Size, Time};
 
 /// Settings of a crawl, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -130,10 +130,10 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub place: Vec<String>,
 
-    /// Stop after this many pages, over all runs
-    #[arg(long, value_name = "N", help_heading = "How much")]
+    /// Stop after this many pages, over all runs, or none
+    #[arg(long, value_name = "N|none", help_heading = "How much")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_pages: Option<u64>,
+    pub max_pages: Option<PageLimit>,
 
     /// Stop after this time, such as 30m or 8h
     #[arg(long, value_name = "TIME", help_heading = "How much")]
@@ -202,8 +202,8 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
 
-    /// Requests per second, over all hosts
-    #[arg(long, value_name = "N/s", help_heading = "How fast")]
+    /// Requests per second, over all hosts [default: none]
+    #[arg(long, value_name = "N/s|none", help_heading = "How fast")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
 

@@ -121,10 +121,10 @@ pub fn differences(old: &Config, new: &Config) -> Result<Vec<Difference>> {
 }
 
 /// The settings for the list of runs, by key; secrets are not told.
-pub fn told(config: &Config) -> Result<BTreeMap<String, String>> {
-    let mut settings = Table::new();
-    flatten("", to_table(&config.settings)?, &mut settings);
-    settings.retain(|key, _| !APART.contains(&key));
+pub fn told(settings: &Settings) -> Result<BTreeMap<String, String>> {
+    let mut table = Table::new();
+    flatten("", to_table(settings)?, &mut table);
+    table.retain(|key, _| !APART.contains(&key));
     let told = |key: &str, value: &Value| {
         let shown = shown(key, value);
         // A text needs its quotes in a file only.
@@ -133,7 +133,7 @@ pub fn told(config: &Config) -> Result<BTreeMap<String, String>> {
             .filter(|text| shown == Value::from(*text).to_string())
             .map_or(shown.clone(), str::to_owned)
     };
-    Ok(settings.iter().map(|(key, value)| (key.clone(), told(key, value))).collect())
+    Ok(table.iter().map(|(key, value)| (key.clone(), told(key, value))).collect())
 }
 
 /// A value as it is told; secrets are not.

@@ -53,6 +53,14 @@ fn flags_go_over_the_file_and_lists_replace_each_other() {
 }
 
 #[test]
+fn a_pattern_that_is_written_twice_is_kept_once() {
+    let file = file::parse("exclude = ['b', 'a', 'b']").unwrap();
+    let config = Config::new(flags("example.com --include c --include c"), file).unwrap();
+    assert_eq!(config.settings.exclude, ["b", "a"]);
+    assert_eq!(config.settings.include, ["c"]);
+}
+
+#[test]
 fn restrict_to_is_the_only_include() {
     let file = file::parse("include = ['a']").unwrap();
     let config = Config::new(flags("example.com --restrict-to b"), file).unwrap();
@@ -111,7 +119,7 @@ fn values_that_make_no_sense_name_the_flag_and_what_would_be_right() {
         ("x.example --resolve x:y", "--resolve: `x:y`"),
         ("x.example --allow-private ten", "--allow-private: `ten`"),
         ("x.example --header nocolon", "--header, number 1,"),
-        ("x.example --max-pages 0", "--max-pages 0"),
+        ("x.example --per-host 0", "--per-host 0"),
         ("x.example --concurrency 999999", "--limit fetches_max=999999"),
         ("x.example --threads 0", "one per core"),
         ("x.example --contact me", "--contact `me`"),
@@ -160,7 +168,7 @@ fn toml_errors_name_the_line_and_what_was_meant() {
 fn numbers_may_stand_bare_in_the_file() {
     let settings = file::parse("delay = 2\nrate = 3\nmax-size = 1000\nconcurrency = 4").unwrap();
     assert_eq!(settings.delay, Some(Time(2_000)));
-    assert_eq!(settings.rate, Some(Rate(3)));
+    assert_eq!(settings.rate, Some(Rate(Some(3))));
     assert_eq!(settings.max_size, Some(Size(1_000)));
 }
 

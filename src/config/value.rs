@@ -16,13 +16,17 @@ pub struct Time(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size(pub u64);
 
-/// Requests per second of the whole crawl.
+/// Requests per second of the whole crawl; `None` is `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rate(pub u32);
+pub struct Rate(pub Option<u32>);
 
 /// Fetches at a time; `None` is `auto`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Concurrency(pub Option<u64>);
+
+/// Pages at most; `None` is `none`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageLimit(pub Option<u64>);
 
 /// A part of something, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,12 +103,15 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim().eq_ignore_ascii_case("none") {
+            return Ok(Self(None));
+        }
         let number = text.trim().strip_suffix("/s").unwrap_or(text.trim());
         let rate = number.trim().parse().ok().filter(|rate| *rate > 0);
-        rate.map(Self).ok_or_else(|| {
+        rate.map(|rate| Self(Some(rate))).ok_or_else(|| {
             format!(
                 "`{text}` is not a rate; write whole requests per second like 5/s (for less, use a \
-                 longer --delay)"
+                 longer --delay), or none"
             )
         })
     }
@@ -112,7 +119,10 @@ impl FromStr for Rate {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/s", self.0)
+        match self.0 {
+            Some(rate) => write!(f, "{rate}/s"),
+            None => f.write_str("none"),
+        }
     }
 }
 
@@ -135,6 +145,31 @@ impl fmt::Display for Concurrency {
         match self.0 {
             Some(number) => write!(f, "{number}"),
             None => f.write_str("auto"),
+        }
+    }
+}
+
+impl FromStr for PageLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim().eq_ignore_ascii_case("none") {
+            return Ok(Self(None));
+        }
+        let number = text.trim().parse().ok().filter(|number| *number > 0);
+        number.map(|number| Self(Some(number))).ok_or_else(|| {
+            format!(
+                "`{text}` is not a number of pages; write a number above 0, or none for no such limit"
+            )
+        })
+    }
+}
+
+impl fmt::Display for PageLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(number) => write!(f, "{number}"),
+            None => f.write_str("none"),
         }
     }
 }
@@ -210,14 +245,8 @@ impl<T: FromStr<Err = String>> Visitor<'_> for TextOrNumber<T> {
     }
 }
 
-macro_rules! in_toml {
+macro_rules! from_toml {
     ($($type:ty),+) => {$(
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 deserializer.deserialize_any(TextOrNumber(std::marker::PhantomData))
@@ -226,7 +255,28 @@ macro_rules! in_toml {
     )+};
 }
 
-in_toml!(Time, Size, Rate, Concurrency, Allowance, Share);
+macro_rules! to_toml {
+    ($($type:ty),+) => {$(
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+    )+};
+}
+
+from_toml!(Time, Size, Rate, Concurrency, Allowance, Share, PageLimit);
+to_toml!(Time, Size, Rate, Concurrency, Allowance, Share);
+
+/// A number stays one, for programs that read it.
+impl Serialize for PageLimit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Some(number) => serializer.serialize_u64(number),
+            None => serializer.collect_str(self),
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -265,13 +315,22 @@ mod tests {
             let value = Concurrency(concurrency);
             assert_eq!(value.to_string().parse(), Ok(value));
         }
-        assert_eq!(Rate(5).to_string().parse(), Ok(Rate(5)));
+        for pages in [PageLimit(Some(50)), PageLimit(None)] {
+            assert_eq!(pages.to_string().parse(), Ok(pages));
+        }
+        for rate in [Rate(Some(5)), Rate(None)] {
+            assert_eq!(rate.to_string().parse(), Ok(rate));
+        }
     }
 
     #[test]
-    fn rates_and_concurrency_refuse_nonsense_with_a_hint() {
+    fn rates_pages_and_concurrency_refuse_nonsense_with_a_hint() {
         for text in ["0", "5/m", "fast", "-1", "0.5/s"] {
             assert!(text.parse::<Rate>().unwrap_err().contains("--delay"), "{text}");
+        }
+        for text in ["0", "", "many", "-1", "0.5"] {
+            let error = text.parse::<PageLimit>().unwrap_err();
+            assert!(error.contains("none for no such limit"), "{text}");
         }
         for text in ["0", "all", "-1"] {
             assert!(text.parse::<Concurrency>().unwrap_err().contains("auto"), "{text}");

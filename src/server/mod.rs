@@ -1,5 +1,6 @@
 //! This program as the server's launcher: settings in JSON become a crawl directory, and that a process.
 
+mod changes;
 pub mod policy;
 mod words;
 
@@ -8,11 +9,14 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use larm_core::scope::FilterSpec;
 use larm_crawl::Plan;
+use larm_crawl::change::Change;
 use larm_crawl::directory::Directory;
-use larm_crawl::frontier::HostList;
+use larm_crawl::frontier::{HostList, HostsAsked};
+use larm_crawl::handle::RulePreview;
 use larm_server::keeper::LOG;
-use larm_server::launch::Told;
+use larm_server::launch::{InForce, Told};
 use larm_server::{Launcher, Preview, Problem};
 use serde_json::{Map, Value};
 
@@ -45,7 +49,7 @@ impl Launcher for Program {
 
     fn make(&self, dir: &Path, settings: &Map<String, Value>) -> Result<(), Problem> {
         let (config, _) = self.understand(settings)?;
-        let lock = Directory::open(dir).map_err(Problem::internal)?;
+        let lock = Directory::borrow(dir).map_err(Problem::internal)?;
         save::write(&config, dir).map_err(|error| Problem::internal(in_words(&error)))?;
         drop(lock);
         Ok(())
@@ -79,33 +83,94 @@ impl Launcher for Program {
         Ok(Told { settings: shown(&settings)?, seeds, seeds_total })
     }
 
-    fn hosts(&self, dir: &Path, hosts_max: usize) -> Result<HostList, Problem> {
-        let hosts = Lookup::open(dir).and_then(|lookup| lookup.hosts(hosts_max));
+    fn hosts(&self, dir: &Path, asked: &HostsAsked) -> Result<HostList, Problem> {
+        let hosts = Lookup::open(dir).and_then(|lookup| lookup.hosts(asked));
         hosts.map_err(|error| Problem::conflict(in_words(&error)))
     }
 
     fn change(&self, dir: &Path, changes: &Map<String, Value>) -> Result<(), Problem> {
         self.policy.check(changes)?;
-        let changes = read(changes)?;
+        let flags = read(changes)?;
+        let lock = changes::locked(dir)?;
         let internal = |error: anyhow::Error| Problem::internal(in_words(&error));
         let saved = save::settings_of(dir).map_err(internal)?;
         let earlier = Config::new(Settings::default(), saved.clone()).map_err(internal)?;
-        let config = Config::new(changes, saved).map_err(told)?;
+        let saved = changes::without_taken_back(saved, changes)?;
+        let config = Config::new(flags, saved).map_err(told)?;
         let differences = save::differences(&earlier, &config).map_err(internal)?;
         save::refuse_new_identity(&differences, dir).map_err(told)?;
         self.policy.check_seeds(&config)?;
         consent::check(&config).map_err(told)?;
         checked(&config, dir)?;
-        let lock = Directory::open(dir).map_err(|_| Problem::conflict("This crawl runs."))?;
         save::write(&config, dir).map_err(internal)?;
+        let keys: Vec<&str> = changes.keys().map(String::as_str).collect();
+        changes::forget(dir, &config, &keys)?;
         drop(lock);
         Ok(())
+    }
+
+    fn live(&self, dir: &Path, changes: &Map<String, Value>) -> Result<Vec<Change>, Problem> {
+        changes::live(self, dir, changes)
+    }
+
+    fn changes(&self, dir: &Path) -> Result<Vec<Change>, Problem> {
+        changes::kept(dir)
+    }
+
+    fn in_force(&self, dir: &Path, changes: &[Change]) -> Result<InForce, Problem> {
+        changes::in_force(dir, changes)
+    }
+
+    fn keep(&self, dir: &Path, changes: &[Change]) -> Result<(), Problem> {
+        changes::keep(dir, changes)
+    }
+
+    fn preview_rule(
+        &self,
+        dir: &Path,
+        rule: &FilterSpec,
+        urls_max: u64,
+    ) -> Result<RulePreview, Problem> {
+        let lookup = Lookup::open(dir).map_err(|error| Problem::conflict(in_words(&error)))?;
+        let preview = lookup.preview(rule, urls_max);
+        preview.map_err(|error| match error.downcast_ref::<larm_crawl::Error>() {
+            Some(larm_crawl::Error::Plan(_)) => Problem::invalid("exclude", in_words(&error)),
+            _ => Problem::conflict(in_words(&error)),
+        })
     }
 }
 
 impl Program {
     /// Settings as they came → what they mean, if all of it is allowed.
     fn understand(&self, settings: &Map<String, Value>) -> Result<(Config, Plan), Problem> {
+        self.take(settings).map_err(|problem| self.blame(settings, problem))
+    }
+
+    /// Not every error says which setting it is about: the one that is wrong by itself.
+    fn blame(&self, settings: &Map<String, Value>, problem: Problem) -> Problem {
+        let is_seed = |key: &str| key == "seeds";
+        if !problem.key.as_deref().is_some_and(is_seed) {
+            return problem;
+        }
+        let seeds = settings.get("seeds").cloned().unwrap_or_default();
+        let is_wrong = |(key, value): (&String, &Value)| {
+            let one = [("seeds".to_owned(), seeds.clone()), (key.clone(), value.clone())];
+            self.take(&Map::from_iter(one)).is_err_and(|other| other.detail == problem.detail)
+        };
+        // Where the seeds are wrong, everything is.
+        let guilty: Vec<&String> = settings
+            .iter()
+            .filter(|one| !is_seed(one.0) && is_wrong(*one))
+            .map(|(key, _)| key)
+            .take(2)
+            .collect();
+        match guilty[..] {
+            [key] => Problem { key: Some(key.clone()), ..problem },
+            _ => problem,
+        }
+    }
+
+    fn take(&self, settings: &Map<String, Value>) -> Result<(Config, Plan), Problem> {
         self.policy.check(settings)?;
         let mut config = Config::new(read(settings)?, Settings::default()).map_err(told)?;
         if config.seeds.is_empty() {
@@ -126,16 +191,16 @@ fn checked(config: &Config, dir: &Path) -> Result<Plan, Problem> {
     Ok(plan)
 }
 
-/// Reads settings key by key, so that what is wrong can be said with its key.
+/// Reads settings key by key, so that what is wrong can be said with its key. A number or a yes may come as a text, as a
+/// form has it, and a text as a number.
 fn read(settings: &Map<String, Value>) -> Result<Settings, Problem> {
-    for (key, value) in settings.iter().filter(|(_, value)| !value.is_null()) {
-        let one = Map::from_iter([(key.clone(), value.clone())]);
-        if let Err(error) = serde_json::from_value::<Settings>(Value::Object(one)) {
-            return Err(Problem::invalid(key, wrong(key, &error.to_string())));
-        }
+    if let Some((key, _)) = settings.iter().find(|(key, _)| policy::may(key).is_none()) {
+        return Err(Problem::invalid(key, wrong(key, "")));
     }
-    let mut given = settings.clone();
-    given.retain(|_, value| !value.is_null());
+    let mut given = Map::new();
+    for (key, value) in settings.iter().filter(|(_, value)| !value.is_null()) {
+        given.insert(key.clone(), understood(key, value)?);
+    }
     let settings: Settings = serde_json::from_value(Value::Object(given))
         .map_err(|error| Problem::invalid("settings", error.to_string()))?;
     // A limit that does not exist would be dropped without a word.
@@ -144,6 +209,25 @@ fn read(settings: &Map<String, Value>) -> Result<Settings, Problem> {
     match unknown {
         Some(name) => Err(Problem::invalid("limits", file::unknown_limit(name))),
         None => Ok(settings),
+    }
+}
+
+/// The value in the form that its key takes.
+fn understood(key: &str, value: &Value) -> Result<Value, Problem> {
+    let taken = |value: &Value| {
+        let one = Map::from_iter([(key.to_owned(), value.clone())]);
+        serde_json::from_value::<Settings>(Value::Object(one)).map(drop)
+    };
+    let Err(error) = taken(value) else { return Ok(value.clone()) };
+    let other = match value {
+        Value::String(text) => serde_json::from_str(text.trim()).ok(),
+        Value::Number(number) => Some(Value::String(number.to_string())),
+        _ => None,
+    };
+    let other = other.filter(|other: &Value| !other.is_array() && !other.is_object());
+    match other.filter(|other| taken(other).is_ok()) {
+        Some(other) => Ok(other),
+        None => Err(Problem::invalid(key, wrong(key, &error.to_string()))),
     }
 }
 
@@ -163,11 +247,25 @@ fn wrong(key: &str, message: &str) -> String {
 /// An error of the program about settings, with the key that it names.
 fn told(error: anyhow::Error) -> Problem {
     let words = in_words(&error);
-    let flag = words.split("--").nth(1).map(|rest| {
+    let mut keys = words.split("--").skip(1).map(|rest| {
         rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect::<String>()
     });
-    let key = flag.filter(|key| policy::may(key).is_some()).unwrap_or_else(|| "seeds".to_owned());
-    Problem::invalid(&key, words)
+    let key = keys.find(|key| policy::may(key).is_some()).unwrap_or_else(|| "seeds".to_owned());
+    Problem::invalid(&key, without_flags(&words))
+}
+
+/// What is a flag on the command line is a key here.
+fn without_flags(words: &str) -> String {
+    let mut pieces = words.split("--");
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(piece.len());
+        match policy::may(&piece[..end]) {
+            Some(_) => out.push_str(&format!("`{}`{}", &piece[..end], &piece[end..])),
+            None => out.push_str(&format!("--{piece}")),
+        }
+    }
+    out.replace("``", "`")
 }
 
 /// Settings as JSON, without secrets.

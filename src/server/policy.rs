@@ -143,8 +143,22 @@ impl Policy {
         if SECRETS.contains(&key) && texts(value).any(names_a_secret) {
             return refused("it would read a file or a variable of this machine");
         }
-        if PLACES.contains(&key) && texts(value).any(|text| !is_web(text)) {
+        if let Some(text) = texts(value).find(|text| PLACES.contains(&key) && !is_web(text)) {
+            if !names_a_file(text) {
+                let shown = larm_core::parse::cut(text, 200);
+                let detail =
+                    format!("`{shown}` is no address of a web page, such as https://example.com/.");
+                return Err(Problem::invalid(key, detail));
+            }
             return refused("it names a file of this machine");
+        }
+        if key == "seeds"
+            && let Some(text) = texts(value).find(|text| text.trim().contains(char::is_whitespace))
+        {
+            let shown = larm_core::parse::cut(text, 200);
+            let detail =
+                format!("`{shown}` has white space in it: one address each, with %20 for a space.");
+            return Err(Problem::invalid(key, detail));
         }
         Ok(())
     }
@@ -217,6 +231,13 @@ fn is_web(text: &str) -> bool {
                 && !text.to_ascii_lowercase().starts_with("file:")
         }
     }
+}
+
+fn names_a_file(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with(['/', '.', '~', '\\'])
+        || text.contains(['/', '\\'])
+        || text.to_ascii_lowercase().starts_with("file:")
 }
 
 /// Whether a host is inside, as far as can be told without asking DNS. What a name leads to is checked by the

@@ -92,6 +92,11 @@ fn fast(plan: &Plan) -> String {
         0 => "It makes no pause between two requests to a host".to_owned(),
         ms => format!("It waits at least {} between two requests to a host", Time(ms)),
     };
+    let gap = plan.pace.address_gap_ms;
+    let pause = match plan.pace.delay_ms < gap {
+        true => format!("{pause}, and {} between two to one address", Time(gap)),
+        false => pause,
+    };
     let rate = plan.pace.rate.map(|rate| format!("at most {rate} requests a second in all"));
     let places = plan.concurrency.map(|places| format!("at most {places} fetches at a time"));
     let bounds: Vec<String> = rate.into_iter().chain(places).collect();

@@ -107,19 +107,25 @@ pub struct Most {
     pub looks: usize,
 }
 
+/// Listens to what a process says on standard error; all of it is told when it has ended.
+pub fn listen_to(child: &mut Child) -> Receiver<String> {
+    let mut stderr = child.stderr.take().expect("a pipe");
+    let (tell, ended) = sync_channel(1);
+    let listen = move || {
+        let mut said = String::new();
+        let _ = stderr.read_to_string(&mut said);
+        // Whoever waited may have gone.
+        let _ = tell.send(said);
+    };
+    Builder::new().spawn(listen).expect("a thread");
+    ended
+}
+
 impl Process {
     fn of(mut command: Command) -> Self {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
-        let mut stderr = child.stderr.take().expect("a pipe");
-        let (tell, ended) = sync_channel(1);
-        let listen = move || {
-            let mut said = String::new();
-            let _ = stderr.read_to_string(&mut said);
-            // Whoever waited may have gone.
-            let _ = tell.send(said);
-        };
-        Builder::new().spawn(listen).expect("a thread");
+        let ended = listen_to(&mut child);
         Process { child, ended }
     }
 
@@ -143,6 +149,20 @@ impl Process {
         self.child.kill().expect("a child can be killed");
         self.child.wait().expect("a child can be waited for");
         ended.map_or(Ok(()), Err)
+    }
+
+    /// Kills it as soon as something has come true, however fast it is; what it said, if it had ended by then.
+    pub fn kill_when(mut self, is_time: impl Fn() -> bool) -> Result<(), String> {
+        let ended = loop {
+            match self.ended.recv_timeout(Duration::from_millis(5)) {
+                Ok(said) => break Err(said),
+                Err(_) if is_time() => break Ok(()),
+                Err(_) => {}
+            }
+        };
+        self.child.kill().expect("a child can be killed");
+        self.child.wait().expect("a child can be waited for");
+        ended
     }
 }
 

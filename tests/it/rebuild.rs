@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use larm_crawl::Plan;
+use larm_crawl::change::Change;
+use larm_crawl::changes::Changes;
 use larm_crawl::rebuild::{Rebuild, Rebuilt};
 use larm_testsite::{Features, WebPlan};
 use serde_json::Value;
@@ -92,6 +94,25 @@ fn a_lost_state_is_made_anew_and_the_crawl_goes_on_with_what_it_lacks() {
     let missing = world.audit().coverage.missing;
     assert!(missing.is_empty(), "every page is there in the end: {missing:?}");
     Kept::of(&dir).assert_sound();
+}
+
+#[test]
+fn a_rule_that_was_lifted_is_lifted_for_links_that_are_read_again() {
+    let world = web();
+    let plan = || {
+        let mut plan = world.plan();
+        plan.selection.exclude = vec!["/view\\?".to_owned()];
+        plan
+    };
+    crawl_until(plan(), 6);
+    let again = || {
+        let rebuild = Rebuild::new(plan()).from_archive_alone(true);
+        runtime().block_on(rebuild.run()).expect("the rebuild ends well").waiting
+    };
+    let before = again();
+    let mut changes = Changes::open(&world.dir().join("state"), &plan()).expect("changes");
+    changes.note(&[Change::Unexclude("/view\\?".to_owned())]).expect("a change is kept");
+    assert!(again() > before, "{before} waited before");
 }
 
 #[test]

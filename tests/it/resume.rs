@@ -13,6 +13,7 @@ use larm_crawl::{Crawl, Duplicates, Phase, Plan, Summary};
 use larm_testsite::{Features, WebPlan, audit};
 
 use crate::kept::Kept;
+use crate::larm::{Larm, said};
 use crate::world::{Gate, World, assert_none, assert_perfect, crawl, crawl_until, runtime};
 
 fn web() -> WebPlan {
@@ -214,5 +215,28 @@ fn a_pause_stops_leasing_and_resume_goes_on() {
         running.wait().await.expect("the crawl ends well")
     });
     assert_eq!(summary.state, State::Finished);
+    assert_perfect(&world.audit());
+}
+
+#[test]
+fn a_crawl_that_was_told_to_stop_has_stopped_and_goes_on_at_once() {
+    let world = World::new(WebPlan { hosts: 3, pages_per_host: 20, ..WebPlan::default() });
+    let dir = world.dir();
+    let larm = Larm::new(&world, "300ms");
+    let path = dir.display().to_string();
+    let running = larm.start(&dir);
+    let is_asked = |limit: usize| world.site.requests().len() >= limit;
+    let state = || {
+        let status = larm.ask(&["status", &path, "--json"]).stdout;
+        serde_json::from_slice::<serde_json::Value>(&status).unwrap_or_default()
+    };
+    while !is_asked(8) || state()["status"].is_null() {}
+    let stopped = larm.ask(&["stop", &path]);
+    assert!(String::from_utf8_lossy(&stopped.stdout).contains("stopped"), "{}", said(&stopped));
+    assert!(!larm_crawl::directory::in_use(&dir));
+    let (ended, _) = running.watch();
+    assert_eq!(ended.status.code(), Some(130), "{}", said(&ended));
+    let resumed = larm.ask(&["resume", &path, "--depth", "50", "--delay", "1ms", "--no-progress"]);
+    assert_eq!(resumed.status.code(), Some(0), "{}", said(&resumed));
     assert_perfect(&world.audit());
 }

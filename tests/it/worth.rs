@@ -1,9 +1,8 @@
 //! What brings nothing new costs little: mazes are seen through, spam is told, and nothing is dropped.
 
-use std::time::Duration;
-
 use larm_core::worth::Verdict;
 use larm_crawl::explain::Stand;
+use larm_crawl::frontier::HostsAsked;
 use larm_crawl::store::summary::State;
 use larm_testsite::{Features, Request, WebPlan};
 use serde_json::Value;
@@ -64,10 +63,9 @@ const ALL: [&str; 1] = ["--duplicates=off"];
 fn what_was_learnt_survives_a_kill_and_more_is_fetched_when_more_is_allowed() {
     let world = World::new(WebPlan { latency_ms: 2, ..web() });
     let larm = Larm::new(&world, "0");
-    for _ in 0..3 {
-        larm.start_with(&ALL, &world.dir())
-            .kill(Duration::from_millis(900))
-            .expect("it takes longer");
+    for kill in 1..=3 {
+        let is_time = || world.site.requests().len() >= kill * 150;
+        larm.start_with(&ALL, &world.dir()).kill_when(is_time).expect("it takes longer");
     }
     let ended = larm.run_with(&ALL, &world.dir());
     assert!(ended.status.success(), "{}", said(&ended));
@@ -115,7 +113,7 @@ fn a_site_of_many_hosts_with_nothing_to_say_ends_at_its_budget() {
     let (summary, handle) = crawl_and_ask(plan);
     // Its pages have something to say, so that the budget grows as they come.
     assert_eq!((summary.fetched, summary.queued), (360, 0), "{summary:?}");
-    let host = handle.hosts(20).hosts.into_iter().find_map(|host| host.budget);
+    let host = handle.hosts(&HostsAsked::first(20)).hosts.into_iter().find_map(|host| host.budget);
     let budget = host.expect("there is a budget");
     assert!(budget.site_allowed > Some(20) && budget.site_pages == 120, "{budget:?}");
 }

@@ -125,7 +125,7 @@ def leave_out(page: Page, pattern: str):
     dialog.get_by_label("Pattern").fill("(")
     expect(dialog.get_by_label("Pattern")).to_have_attribute("aria-invalid", "true")
     dialog.get_by_label("Pattern").fill(pattern)
-    expect(dialog.get_by_text(re.compile("It would remove|It matches none"))).to_be_visible()
+    expect(dialog.get_by_text(re.compile("It would leave out|It matches none"))).to_be_visible()
     dialog.get_by_role("button", name="Apply the rule").click()
     expect(page.get_by_text(re.compile("The rule is in force")).first).to_be_visible()
 
@@ -176,6 +176,30 @@ def pause_and_resume(page: Page):
     expect(page.get_by_text("Paused", exact=True).first).to_be_visible()
     page.get_by_role("button", name=re.compile("^Resume ")).first.click()
     expect(page.get_by_text("Running", exact=True).first).to_be_visible()
+
+
+def lift_a_limit(page: Page):
+    """A limit is set, is shown as in force, and is lifted again by emptying its field."""
+    go_to(page, "Settings")
+    pages = page.get_by_label("Pages at most")
+    row = page.get_by_role("table", name="Settings").get_by_role("row").filter(has_text="max-pages")
+    pages.fill("50000")
+    page.get_by_role("button", name="Apply").click()
+    expect(row).to_contain_text("50,000")
+    pages.fill("")
+    page.get_by_role("button", name="Apply").click()
+    expect(row).to_have_count(0)
+    expect(page.get_by_role("heading", name="Changed since, on top of larm.toml")).to_be_visible()
+    expect(page.get_by_role("table", name="Changes")).to_contain_text("Follow no URL that matches this pattern")
+
+
+def see_a_killed_run(page: Page):
+    """How long a run took that was killed is known to nobody."""
+    run = {"started": 1, "state": "killed", "pages": 1, "bytes": 1, "failed": 0, "settings": {}}
+    page.route("**/api/v1/crawls/*/runs", lambda route: route.fulfill(json={"runs": [run]}))
+    go_to(page, "Runs")
+    expect(page.get_by_role("table", name="Runs").get_by_role("row").nth(1).get_by_role("cell").nth(1)).to_have_text("–")
+    page.unroute("**/api/v1/crawls/*/runs")
 
 
 def stop(page: Page):
@@ -252,6 +276,8 @@ def run(link: str, site: str, shots: Path, word: str) -> list[str]:
         watch_it(page)
         leave_out(page, "/no-such-part/")
         pause_and_resume(page)
+        lift_a_limit(page)
+        see_a_killed_run(page)
         look_at_one_url(page)
         search(page, word)
         check(page, "found", shots)

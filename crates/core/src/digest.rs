@@ -38,12 +38,21 @@ impl Sha1Digest {
     pub fn base32(&self) -> String {
         BASE32.encode(&self.0)
     }
+
+    /// As `Display` writes it.
+    pub fn labelled(&self) -> [u8; 37] {
+        let mut text = [0; 37];
+        let (label, letters) = text.split_at_mut(5);
+        label.copy_from_slice(b"sha1:");
+        BASE32.encode_mut(&self.0, letters);
+        text
+    }
 }
 
 /// `sha1:` and Base32, as `WARC-Payload-Digest` and `WARC-Block-Digest` have it.
 impl fmt::Display for Sha1Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sha1:{}", BASE32.encode_display(&self.0))
+        f.write_str(std::str::from_utf8(&self.labelled()).expect("Base32 is ASCII"))
     }
 }
 

@@ -196,12 +196,50 @@ fn simhash(text: &str, path: &str) -> u64 {
 
 /// Words without those that have digits, a slash, or that stand in the URL.
 fn telling_words<'a>(text: &'a str, path: &'a str) -> impl Iterator<Item = &'a str> {
-    let is_telling = |word: &&str| {
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        !word.bytes().any(|byte| byte.is_ascii_digit() || byte == b'/')
-            && (bare.len() <= 2 || !path.contains(bare))
+    let starts = Starts::of(path);
+    let is_telling = move |word: &&str| {
+        if word.bytes().any(|byte| byte.is_ascii_digit() || byte == b'/') {
+            return false;
+        }
+        let bare = bare(word);
+        bare.len() <= 2 || !starts.may_have(bare) || !path.contains(bare)
     };
     text.split_whitespace().filter(is_telling)
+}
+
+/// A word without the signs around it.
+fn bare(word: &str) -> &str {
+    let is_letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    if is_letter(word.as_bytes().first()) && is_letter(word.as_bytes().last()) {
+        return word;
+    }
+    word.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
+/// Which three bytes stand in a path somewhere, as bits by chance: most words are told from it by their first
+/// ones.
+struct Starts([u64; 4]);
+
+impl Starts {
+    fn of(path: &str) -> Self {
+        let mut starts = Self([0; 4]);
+        for three in path.as_bytes().windows(3) {
+            let (at, bit) = Self::place(three);
+            starts.0[at] |= bit;
+        }
+        starts
+    }
+
+    fn may_have(&self, word: &str) -> bool {
+        let (at, bit) = Self::place(word.as_bytes());
+        self.0[at] & bit != 0
+    }
+
+    fn place(bytes: &[u8]) -> (usize, u64) {
+        let number = bytes.iter().take(3).fold(0, |all: u32, byte| all << 8 | u32::from(*byte));
+        let place = number.wrapping_mul(0x9e37_79b1) >> 24;
+        (place as usize / 64, 1 << (place % 64))
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Settings that can be changed while a crawl runs: `larm set DIR KEY=VALUE`.
 //!
-//! Each is written to the log as its key and value, and applied again on top of the plan when the crawl
-//! goes on later.
+//! Each is kept as its key and value ([`changes`](crate::changes)), and applied again on top of the plan when the
+//! crawl goes on later.
 
 use std::fmt;
 
+use larm_core::scope::blocked_host;
 use larm_core::url::CrawlUrl;
 
 use crate::frontier::Budgets;
@@ -18,8 +19,8 @@ pub enum Change {
     Rate(Option<u32>),
     /// Fetches at a time; `None` to find the best number.
     Concurrency(Option<u64>),
-    /// Pages in all.
-    MaxPages(u64),
+    /// Pages in all; `None` for no such limit.
+    MaxPages(Option<u64>),
     /// Pages of a host before it has shown that it is worth more; `None` for no such limit.
     HostBudget(Option<u64>),
     /// The same for a site.
@@ -28,8 +29,12 @@ pub enum Change {
     PatternBudget(Option<u64>),
     /// A pattern to exclude, waiting URLs included.
     Exclude(String),
-    /// A host to leave alone.
+    /// A pattern that excludes nothing any more.
+    Unexclude(String),
+    /// A host to leave alone, with everything below it.
     Block(String),
+    /// A host that is left alone no longer.
+    Unblock(String),
     /// A URL to take as one more seed.
     Seed(String),
     /// The gap of one host, in milliseconds; `None` for that of the settings.
@@ -52,7 +57,7 @@ impl std::error::Error for ChangeError {}
 
 /// The keys, for messages.
 pub const KEYS: &str = "delay, rate, concurrency, max-pages, host-budget, \
-    site-budget, pattern-budget, exclude, block, host-delay, host-pause, host-resume";
+    site-budget, pattern-budget, exclude, unexclude, block, unblock, host-delay, host-pause, host-resume";
 
 impl Change {
     /// Understands `KEY=VALUE`.
@@ -78,59 +83,81 @@ impl Change {
             }
             "concurrency" if value == "auto" => Ok(Self::Concurrency(None)),
             "concurrency" => number("concurrency (or auto)").map(Some).map(Self::Concurrency),
-            "max-pages" => number("max-pages").map(Self::MaxPages),
+            "max-pages" if value == "none" => Ok(Self::MaxPages(None)),
+            "max-pages" => {
+                number("max-pages (or none, for no such limit)").map(Some).map(Self::MaxPages)
+            }
             "host-budget" => budget().map(Self::HostBudget),
             "site-budget" => budget().map(Self::SiteBudget),
             "pattern-budget" => budget().map(Self::PatternBudget),
             "host-delay" => host_delay(value),
             "host-pause" | "host-resume" => host_pause(key, value),
-            "exclude" if !value.is_empty() => Ok(Self::Exclude(value.to_owned())),
-            "block" if !value.is_empty() => Ok(Self::Block(value.to_owned())),
-            "exclude" | "block" => Err(ChangeError(format!("{key} needs a value"))),
+            "exclude" | "unexclude" if value.trim().is_empty() => {
+                Err(ChangeError(format!("{key} needs a value")))
+            }
+            "exclude" => Ok(Self::Exclude(value.to_owned())),
+            "unexclude" => Ok(Self::Unexclude(value.to_owned())),
+            "block" => blocked(key, value).map(Self::Block),
+            "unblock" => blocked(key, value).map(Self::Unblock),
             _ => Err(ChangeError(format!("`{key}` cannot be changed while running; {KEYS} can"))),
         }
     }
 
-    /// Name under which it is logged; lists get one entry per value.
-    pub fn log_key(&self) -> String {
+    /// What it is about: of two changes with one name, the later counts. Lists have a name per value.
+    pub fn name(&self) -> String {
         match self {
-            Self::Delay(_) => "delay".to_owned(),
-            Self::Rate(_) => "rate".to_owned(),
-            Self::Concurrency(_) => "concurrency".to_owned(),
-            Self::MaxPages(_) => "max-pages".to_owned(),
-            Self::HostBudget(_) => "host-budget".to_owned(),
-            Self::SiteBudget(_) => "site-budget".to_owned(),
-            Self::PatternBudget(_) => "pattern-budget".to_owned(),
-            Self::Exclude(pattern) => format!("exclude={pattern}"),
-            Self::Block(host) => format!("block={host}"),
+            Self::Exclude(text) | Self::Unexclude(text) => format!("exclude={text}"),
+            Self::Block(text) | Self::Unblock(text) => format!("block={text}"),
             Self::Seed(url) => format!("seed={url}"),
             Self::HostDelay(host, _) => format!("host-delay={host}"),
             Self::HostPause(host, _) => format!("host-pause={host}"),
+            _ => self.key().to_owned(),
         }
     }
 
-    /// Value under which it is logged.
-    pub fn log_value(&self) -> String {
+    /// Its key, as [`Change::parse`] takes it.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::Delay(_) => "delay",
+            Self::Rate(_) => "rate",
+            Self::Concurrency(_) => "concurrency",
+            Self::MaxPages(_) => "max-pages",
+            Self::HostBudget(_) => "host-budget",
+            Self::SiteBudget(_) => "site-budget",
+            Self::PatternBudget(_) => "pattern-budget",
+            Self::Exclude(_) => "exclude",
+            Self::Unexclude(_) => "unexclude",
+            Self::Block(_) => "block",
+            Self::Unblock(_) => "unblock",
+            Self::Seed(_) => "seed",
+            Self::HostDelay(..) => "host-delay",
+            Self::HostPause(_, true) => "host-pause",
+            Self::HostPause(_, false) => "host-resume",
+        }
+    }
+
+    /// Its value, as [`Change::parse`] takes it.
+    pub fn value(&self) -> String {
         match self {
             Self::Delay(ms) => format!("{ms}ms"),
             Self::Rate(rate) => rate.map_or("none".to_owned(), |rate| rate.to_string()),
             Self::Concurrency(n) => n.map_or("auto".to_owned(), |n| n.to_string()),
-            Self::MaxPages(n) => n.to_string(),
+            Self::MaxPages(n) => n.map_or("none".to_owned(), |n| n.to_string()),
             Self::HostBudget(n) | Self::SiteBudget(n) | Self::PatternBudget(n) => {
                 n.map_or("off".to_owned(), |n| n.to_string())
             }
-            Self::Exclude(text) | Self::Block(text) | Self::Seed(text) => text.clone(),
+            Self::Exclude(text) | Self::Unexclude(text) | Self::Seed(text) => text.clone(),
+            Self::Block(text) | Self::Unblock(text) => text.clone(),
             Self::HostDelay(host, Some(ms)) => format!("{host}:{ms}ms"),
             Self::HostDelay(host, None) => format!("{host}:default"),
-            Self::HostPause(host, true) => host.clone(),
-            Self::HostPause(host, false) => format!("{host}:off"),
+            Self::HostPause(host, _) => host.clone(),
         }
     }
 
     /// Sets the budget that it is about, if it is about one.
     pub fn set_budget(&self, budgets: &mut Budgets) {
         match self {
-            Self::MaxPages(n) => budgets.pages_max = Some(*n),
+            Self::MaxPages(n) => budgets.pages_max = *n,
             Self::HostBudget(n) => budgets.host_base = *n,
             Self::SiteBudget(n) => budgets.site_base = *n,
             Self::PatternBudget(n) => {
@@ -140,13 +167,10 @@ impl Change {
         }
     }
 
-    /// Reads back what was logged.
-    pub fn from_log(key: &str, value: &str) -> Result<Self, ChangeError> {
-        match key.split('=').next().unwrap_or(key) {
-            // Adopted by the crawl itself; more seeds are given by starting it with them.
-            "seed" => Ok(Self::Seed(value.to_owned())),
-            key => Self::parse(key, value),
-        }
+    /// Reads back what stands in the log of the frontier: seeds, which the crawl adopted by itself. More seeds are
+    /// given by starting it with them.
+    pub fn from_log(name: &str, value: &str) -> Option<Self> {
+        name.starts_with("seed=").then(|| Self::Seed(value.to_owned()))
     }
 }
 
@@ -165,15 +189,16 @@ fn host_delay(value: &str) -> Result<Change, ChangeError> {
     Ok(Change::HostDelay(host_name(host).ok_or_else(wrong)?, ms))
 }
 
-/// `HOST`; in the log also `HOST:off`.
 fn host_pause(key: &str, value: &str) -> Result<Change, ChangeError> {
-    let (host, is_off) = match value.strip_suffix(":off") {
-        Some(host) => (host, true),
-        None => (value, false),
-    };
-    let host =
-        host_name(host).ok_or_else(|| ChangeError(format!("{key} needs a host, not `{value}`")))?;
-    Ok(Change::HostPause(host, key == "host-pause" && !is_off))
+    let host = host_name(value)
+        .ok_or_else(|| ChangeError(format!("{key} needs a host, not `{value}`")))?;
+    Ok(Change::HostPause(host, key == "host-pause"))
+}
+
+/// A name as the list of blocked hosts takes it. It may be that of a domain.
+fn blocked(key: &str, value: &str) -> Result<String, ChangeError> {
+    let wrong = || ChangeError(format!("{key} needs a host, such as ads.example, not `{value}`"));
+    blocked_host(value).ok().flatten().ok_or_else(wrong)
 }
 
 /// A host as URLs have it.
@@ -225,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn every_change_survives_the_log() {
+    fn every_change_is_read_back_as_it_is_written() {
         let rows = [
             ("delay", "2s"),
             ("rate", "5"),
@@ -233,11 +258,14 @@ mod tests {
             ("concurrency", "9"),
             ("concurrency", "auto"),
             ("max-pages", "100"),
+            ("max-pages", "none"),
             ("host-budget", "7"),
             ("site-budget", "off"),
             ("pattern-budget", "90"),
             ("exclude", "/a=b/"),
+            ("unexclude", "/a=b/"),
             ("block", "ads.example"),
+            ("unblock", "ads.example"),
             ("host-delay", "a.example:5s"),
             ("host-delay", "[::1]:default"),
             ("host-pause", "a.example"),
@@ -246,8 +274,26 @@ mod tests {
         ];
         for (key, value) in rows {
             let change = Change::parse(key, value).unwrap();
-            let back = Change::from_log(&change.log_key(), &change.log_value()).unwrap();
-            assert_eq!(back, change);
+            assert_eq!(Change::parse(change.key(), &change.value()), Ok(change.clone()));
+            assert_eq!(change.key(), key);
+        }
+    }
+
+    #[test]
+    fn a_blocked_host_has_one_name_however_it_is_typed() {
+        let rows = [
+            ("localhost", "localhost"),
+            ("LOCALHOST", "localhost"),
+            ("  localhost ", "localhost"),
+            ("*.Ads.Example.", "ads.example"),
+            ("bücher.example", "xn--bcher-kva.example"),
+            ("[::1]", "[::1]"),
+        ];
+        for (typed, name) in rows {
+            let expected = Change::Block(name.to_owned());
+            assert_eq!(Change::parse("block", typed), Ok(expected.clone()), "{typed}");
+            let lifted = Change::parse("unblock", typed).unwrap();
+            assert_eq!(lifted.name(), expected.name(), "{typed}");
         }
     }
 
@@ -258,6 +304,8 @@ mod tests {
             ("max-pages", "0"),
             ("colour", "red"),
             ("block", ""),
+            ("block", " # "),
+            ("unblock", "not a host"),
             ("host-delay", "5s"),
             ("host-delay", "a.example:soon"),
             ("host-pause", "a b"),

@@ -14,10 +14,11 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{interval, timeout};
 
 use crate::change::Change;
 use crate::error::{Error, Result};
+use crate::frontier::HostsAsked;
 use crate::handle::Handle;
 use crate::store::durable;
 
@@ -25,10 +26,14 @@ use crate::store::durable;
 const CONTROL_BYTES_MAX: u64 = 64 * 1024;
 
 /// Most hosts that are told of at a time.
-const HOSTS_MAX: usize = 1_000;
+const HOSTS_MAX: usize = 10_000;
 
 /// How long one exchange may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long to wait until a crawl that was just started listens, and how often to look.
+const LISTEN_TICK: Duration = Duration::from_millis(50);
+const LISTEN_TICKS_MAX: u32 = 100;
 
 /// Where a running crawl listens.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -51,10 +56,7 @@ pub enum Request {
         hosts: usize,
     },
     /// What each host is doing.
-    Hosts {
-        /// How many of them.
-        hosts: usize,
-    },
+    Hosts(HostsAsked),
     /// What became of a URL.
     Why {
         /// The URL.
@@ -82,13 +84,19 @@ pub enum Request {
         /// Bytes.
         bytes_per_second: Option<u64>,
     },
-    /// Change a setting.
+    /// Change settings: all of them, or none if one cannot be changed so.
     Set {
-        /// Name of the setting.
-        key: String,
-        /// Its value.
-        value: String,
+        /// Names of settings, and their values.
+        changes: Vec<(String, String)>,
     },
+}
+
+impl Request {
+    /// To change settings.
+    pub fn set(changes: &[Change]) -> Self {
+        let pair = |change: &Change| (change.key().to_owned(), change.value());
+        Self::Set { changes: changes.iter().map(pair).collect() }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -152,6 +160,19 @@ pub async fn ask(dir: &Path, request: Request) -> Result<Option<Value>> {
     }
 }
 
+/// The same, and waits for a crawl that has only just been started, and does not listen yet.
+pub async fn ask_patiently(dir: &Path, request: Request) -> Result<Option<Value>> {
+    let mut tick = interval(LISTEN_TICK);
+    for _ in 0..LISTEN_TICKS_MAX {
+        let answer = ask(dir, request.clone()).await?;
+        if answer.is_some() || !crate::directory::in_use(dir) {
+            return Ok(answer);
+        }
+        tick.tick().await;
+    }
+    Ok(None)
+}
+
 async fn exchange(address: &Address, request: Request) -> std::io::Result<Value> {
     let mut stream = TcpStream::connect(("127.0.0.1", address.port)).await?;
     let envelope = Envelope { token: address.token.clone(), request };
@@ -197,8 +218,9 @@ async fn carry_out(handle: &Handle, request: Request) -> Value {
     let result = match request {
         Request::Status { hosts } => serde_json::to_value(handle.status(hosts.min(HOSTS_MAX)))
             .map_err(|error| error.to_string()),
-        Request::Hosts { hosts } => {
-            serde_json::to_value(handle.hosts(hosts.min(HOSTS_MAX))).map_err(|e| e.to_string())
+        Request::Hosts(asked) => {
+            let asked = HostsAsked { most: asked.most.min(HOSTS_MAX), ..asked };
+            serde_json::to_value(handle.hosts(&asked)).map_err(|e| e.to_string())
         }
         Request::Why { url } => why(handle, &url),
         Request::Pause => steer(handle, Handle::pause),
@@ -209,7 +231,7 @@ async fn carry_out(handle: &Handle, request: Request) -> Value {
         }
         Request::Changes => Ok(handle.changes()),
         Request::Preview { rule, urls_max } => preview(handle.clone(), rule, urls_max).await,
-        Request::Set { key, value } => set(handle, &key, &value).await,
+        Request::Set { changes } => set(handle, &changes).await,
     };
     result.unwrap_or_else(|error| json!({ "error": error }))
 }
@@ -233,9 +255,10 @@ async fn preview(handle: Handle, rule: FilterSpec, urls_max: u64) -> Result<Valu
     serde_json::to_value(preview).map_err(|error| error.to_string())
 }
 
-async fn set(handle: &Handle, key: &str, value: &str) -> Result<Value, String> {
-    let change = Change::parse(key, value).map_err(|error| error.to_string())?;
-    handle.change(change).await.map_err(|error| error.to_string())?;
+async fn set(handle: &Handle, changes: &[(String, String)]) -> Result<Value, String> {
+    let parsed = changes.iter().map(|(key, value)| Change::parse(key, value));
+    let parsed = parsed.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+    handle.change_all(parsed).await.map_err(|error| error.to_string())?;
     Ok(json!({"ok": true}))
 }
 

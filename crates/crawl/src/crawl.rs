@@ -17,9 +17,11 @@ use self::begin::{offer_seeds, refuse_orphaned_archive};
 use self::ordering::Ordering;
 use self::run::Run;
 use crate::change::Change;
+use crate::changes::Changes;
 use crate::clock::Clock;
 use crate::directory::Directory;
-use crate::engine::{Ends, Engine, HostWishes};
+use crate::ends::Ends;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::fetch::{
     BoxFuture, DnsResolver, Fetch, FileFetch, FilePlan, Guard, HttpFetch, LaneResolver,
@@ -35,6 +37,7 @@ use crate::jar::Jar;
 use crate::line::{Line, PageHandler};
 use crate::login::Logins;
 use crate::network::Network;
+use crate::obey::HostWishes;
 use crate::order;
 use crate::pdf::PdfReaders;
 use crate::places::{Meter, Places};
@@ -56,6 +59,7 @@ pub struct Crawl {
     handler: Option<PageHandler>,
     fetcher: Option<Arc<dyn Fetch>>,
     resolver: Option<Arc<dyn Resolve>>,
+    directory: Option<Directory>,
 }
 
 impl Crawl {
@@ -68,7 +72,14 @@ impl Crawl {
             handler: None,
             fetcher: None,
             resolver: None,
+            directory: None,
         }
+    }
+
+    /// Runs in the directory of the plan, which is held already: since the plan was read from it.
+    pub fn within(mut self, directory: Directory) -> Self {
+        self.directory = Some(directory);
+        self
     }
 
     /// Adds a filter behind those of the plan.
@@ -131,7 +142,10 @@ impl Crawl {
     fn open(mut self) -> Result<(Assembly, Opened)> {
         self.plan.limits.validate().map_err(|error| Error::Plan(error.to_string()))?;
         let clock = Clock::start();
-        let directory = Directory::open(&self.plan.dir)?;
+        let directory = match self.directory.take() {
+            Some(directory) => directory,
+            None => Directory::open(&self.plan.dir)?,
+        };
         self.plan.limits = files::within(&self.plan.limits);
         let limits = Arc::new(self.plan.limits.clone());
         let opened = DiskFrontier::open(&directory.state(), &limits, self.plan.pace, clock.now())?;
@@ -226,6 +240,7 @@ impl Assembly {
         let rules = SharedRules::new(&self.crawl.plan, std::mem::take(&mut self.crawl.filters))?;
         let places =
             Places::new(self.crawl.plan.concurrency, self.limits.fetches_max, self.clock.now());
+        let changes = Changes::open(&self.directory.state(), &self.crawl.plan)?;
         let shared = Arc::new(Shared {
             frontier: SharedFrontier::new(frontier),
             rules: rules.clone(),
@@ -239,10 +254,11 @@ impl Assembly {
             stopping: AtomicBool::new(false),
             in_flight: AtomicU64::new(0),
             idle_ms: AtomicU64::new(0),
-            rates: Mutex::default(),
+            meter: Mutex::default(),
+            seconds_left: Mutex::default(),
             places: Mutex::new(places.standing()),
             share: Share::default(),
-            changes: Mutex::default(),
+            changes: Mutex::new(changes),
         });
         let (jobs, inbox) = mpsc::channel(channel_places(&self.limits));
         let line = self.line(&shared, known, &chain, jobs)?;
@@ -264,13 +280,9 @@ impl Assembly {
         let Core { shared, line, writer, places } = self.assemble(opened)?;
         let (commands, received) = mpsc::channel(16);
         let mut engine = self.engine(&shared, line, received, places)?;
-        for (key, value) in settings {
-            let change = Change::from_log(&key, &value).map_err(|e| Error::Plan(e.to_string()))?;
-            engine.apply(&change)?;
-        }
-        if resumed {
-            self.crawl.plan.changes.iter().try_for_each(|change| engine.change(change))?;
-        }
+        let adopted = settings.iter().filter_map(|(name, value)| Change::from_log(name, value));
+        engine.apply(&adopted.collect::<Vec<_>>())?;
+        engine.go_on_with(if resumed { &self.crawl.plan.changes } else { &[] })?;
         offer_seeds(&shared, &self.crawl.plan)?;
         let order = self.order.take().map(|order| order.begin(&shared, &self.crawl.plan));
         let ranker = order.transpose()?;
@@ -420,6 +432,7 @@ impl Assembly {
             },
             pace: plan.pace,
             hosts: HostWishes::new(&plan.host_delays),
+            is_own_server: plan.pace.delay_ms == 0,
             places,
             offline: None,
             idle: Idle::default(),

@@ -3,11 +3,19 @@
 //! ```text
 //! DIR/  larm.toml  summary.json  warc/  cdx/  pages/  links/  logs/  state/
 //! ```
+//!
+//! There are two locks in `state/`, since there are two ways to have the directory alone. A crawl has `lock` for as
+//! long as it runs: others are told so, and ask it. Whoever looks into the state of a crawl that does not run, or
+//! writes a few words, has `borrowed` for that moment: others wait, a crawl that starts among them.
+//!
+//! - DIR-1: while somebody has `borrowed`, nobody begins to use the directory: who wants `lock` takes that one first.
 
 use std::cmp::Ordering;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +25,13 @@ use crate::store::durable;
 
 /// The format that this version writes, and the only one that it reads.
 pub const FORMAT: u32 = 5;
+
+/// How often others get their turn when somebody looks whether the directory is in use: that takes microseconds.
+const LOOKERS_YIELDS_MAX: u32 = 100_000;
+
+/// How long to wait for whoever has borrowed the directory, and how often: they read or write a little.
+const BORROWED_WAIT: Duration = Duration::from_millis(5);
+const BORROWED_WAITS_MAX: u32 = 6_000;
 
 /// What the format file says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,21 +59,38 @@ impl Directory {
 
     /// The same for a directory that may hold an archive from elsewhere and nothing else of ours.
     pub fn adopt(path: &Path) -> Result<Self> {
+        Self::enter(path, |path| {
+            let _borrowed = borrowed(path)?;
+            lock(path)
+        })
+    }
+
+    /// Has it alone for a moment, to look at it or to write a few words. Others who want it wait; if a crawl uses it,
+    /// that is an error.
+    pub fn borrow(path: &Path) -> Result<Self> {
+        refuse_strangers(path)?;
+        Self::enter(path, |path| {
+            let borrowed = borrowed(path)?;
+            if in_use(path) { Err(taken(path)) } else { Ok(borrowed) }
+        })
+    }
+
+    fn enter(path: &Path, lock: impl Fn(&Path) -> Result<File>) -> Result<Self> {
         for sub in ["state", "logs"] {
             durable::create_dir(&path.join(sub))?;
         }
-        let mut lock = lock(path)?;
+        let mut held = lock(path)?;
         if stage::is_unfinished(path) {
             stage::put_in_place(path)?;
             // The one that is held went away with the old state.
-            lock = self::lock(path)?;
+            held = lock(path)?;
         }
         stage::sweep(path)?;
         let identity = match read_identity(path)? {
             Some(identity) => identity,
             None => write_identity(path)?,
         };
-        Ok(Self { path: path.to_owned(), identity, _lock: lock })
+        Ok(Self { path: path.to_owned(), identity, _lock: held })
     }
 
     /// Where it is.
@@ -88,9 +120,12 @@ pub fn identify(path: &Path) -> Result<Identity> {
 }
 
 /// Whether a process is using the directory now. To look, it need not be one's own.
+///
+/// One can look only by sharing the lock for a moment. Whoever wants the directory knows lookers by that, and
+/// waits for them to be gone.
 pub fn in_use(path: &Path) -> bool {
     let file = File::open(path.join("state").join("lock"));
-    file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// A directory with other things in it is not ours to fill.
@@ -112,25 +147,57 @@ fn refuse_strangers(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Waits until nobody else has borrowed the directory.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "nothing tells when a file lock is free, and no crawl runs here yet"
+)]
+fn borrowed(path: &Path) -> Result<File> {
+    let lock_path = path.join("state").join("borrowed");
+    for _ in 0..BORROWED_WAITS_MAX {
+        let file = open_lock(&lock_path)?;
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => thread::sleep(BORROWED_WAIT),
+            Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path)(error)),
+        }
+    }
+    let (path, seconds) = (path.display(), (BORROWED_WAIT * BORROWED_WAITS_MAX).as_secs());
+    Err(Error::Directory(format!(
+        "{path}: another larm has been looking into it for {seconds} seconds; try again when that is done"
+    )))
+}
+
+fn open_lock(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    options.open(path).map_err(Error::io(path))
+}
+
 fn lock(path: &Path) -> Result<File> {
     let lock_path = path.join("state").join("lock");
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&lock_path)
-        .map_err(Error::io(&lock_path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::Directory(format!(
-            "{} is in use by another larm; `larm status {}` shows it, `larm stop {}` ends it",
-            path.display(),
-            path.display(),
-            path.display()
-        ))),
-        Err(TryLockError::Error(error)) => Err(Error::io(&lock_path)(error)),
+    let file = open_lock(&lock_path)?;
+    for _ in 0..LOOKERS_YIELDS_MAX {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path)(error)),
+        }
+        // What cannot be shared belongs to somebody who uses the directory.
+        if file.try_lock_shared().is_err() {
+            break;
+        }
+        file.unlock().map_err(Error::io(&lock_path))?;
+        thread::yield_now();
     }
+    Err(taken(path))
+}
+
+fn taken(path: &Path) -> Error {
+    let path = path.display();
+    Error::Directory(format!(
+        "{path} is in use by another larm; `larm status {path}` shows it, `larm stop {path}` ends it"
+    ))
 }
 
 fn read_identity(path: &Path) -> Result<Option<Identity>> {
@@ -169,6 +236,8 @@ fn write_identity(path: &Path) -> Result<Identity> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
     use super::*;
 
     #[test]
@@ -183,6 +252,53 @@ mod tests {
         drop(first);
         assert!(!in_use(&path));
         assert_eq!(Directory::open(&path).unwrap().crawl_id(), id);
+    }
+
+    #[test]
+    fn whoever_only_looks_keeps_nobody_out() {
+        let temp = tempfile::tempdir().unwrap();
+        drop(Directory::open(temp.path()).unwrap());
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !over.load(Relaxed) {
+                        in_use(temp.path());
+                    }
+                });
+            }
+            let opened: Vec<_> = (0..200).map(|_| Directory::open(temp.path()).map(drop)).collect();
+            over.store(true, Relaxed);
+            for one in opened {
+                one.unwrap();
+            }
+        });
+    }
+
+    #[test]
+    fn whoever_borrows_it_is_waited_for_and_waits_for_others() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path();
+        let borrowed = Directory::borrow(path).unwrap();
+        assert!(!in_use(temp.path()), "nobody crawls there");
+        thread::scope(|scope| {
+            let others = [0; 3].map(|_| scope.spawn(|| Directory::borrow(path).map(drop)));
+            drop(borrowed);
+            for other in others {
+                other.join().unwrap().unwrap();
+            }
+        });
+        // Beside others who borrow, a crawl that begins could be met: then they would be told so.
+        let borrowed = Directory::borrow(path).unwrap();
+        thread::scope(|scope| {
+            let crawl = scope.spawn(|| Directory::open(path).map(drop));
+            drop(borrowed);
+            crawl.join().unwrap().unwrap();
+        });
+        let crawls = Directory::open(temp.path()).unwrap();
+        assert!(Directory::borrow(temp.path()).unwrap_err().to_string().contains("in use"));
+        drop(crawls);
+        drop(Directory::borrow(temp.path()).unwrap());
     }
 
     #[test]

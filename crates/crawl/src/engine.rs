@@ -4,7 +4,6 @@
 //! whatever comes first: a settlement, the next due time, a command, a timer's tick. The crawl
 //! ends when nothing waits and nothing is in flight, when a limit is reached, or when it is asked to.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -15,13 +14,14 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
-use crate::change::Change;
+use crate::ends::{Ends, Progress};
 use crate::error::{Error, Result};
-use crate::frontier::{Budgets, Frontier, Lease, Nameless, Turn as LeaseTurn};
+use crate::frontier::{Frontier, Lease, Nameless, Turn as LeaseTurn};
 use crate::handle::{Command, Idle, Phase, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
 use crate::line::{Line, Named};
+use crate::obey::HostWishes;
 use crate::pipeline;
 use crate::places::{PULSE, Places};
 
@@ -39,54 +39,6 @@ pub enum Ending {
     Stopped,
 }
 
-/// Limits that end a crawl.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Ends {
-    /// This run's time.
-    pub time_ms_max: Option<u64>,
-    /// Bytes over all runs.
-    pub bytes_max: Option<u64>,
-    /// Pages, over all runs.
-    pub budgets: Budgets,
-}
-
-/// What is wished for single hosts.
-#[derive(Debug, Default)]
-pub(crate) struct HostWishes {
-    /// Gaps by the settings.
-    set: BTreeMap<String, u64>,
-    /// Gaps that were changed since.
-    changed: BTreeMap<String, u64>,
-    paused: BTreeSet<String>,
-}
-
-impl HostWishes {
-    /// What the settings say.
-    pub fn new(delays: &[(String, u64)]) -> Self {
-        Self { set: delays.iter().cloned().collect(), ..Self::default() }
-    }
-
-    fn delay(&mut self, host: &str, ms: Option<u64>) {
-        match ms {
-            Some(ms) => self.changed.insert(host.to_owned(), ms),
-            None => self.changed.remove(host),
-        };
-    }
-
-    fn delays(&self) -> Vec<(String, u64)> {
-        let mut all = self.set.clone();
-        all.extend(self.changed.clone());
-        all.into_iter().collect()
-    }
-
-    fn pause(&mut self, host: &str, is_paused: bool) {
-        match is_paused {
-            true => self.paused.insert(host.to_owned()),
-            false => self.paused.remove(host),
-        };
-    }
-}
-
 /// The engine of one run.
 pub struct Engine {
     pub(crate) line: Arc<Line>,
@@ -98,6 +50,8 @@ pub struct Engine {
     pub(crate) ends: Ends,
     pub(crate) pace: Pace,
     pub(crate) hosts: HostWishes,
+    /// The settings make no pause: these are our own servers.
+    pub(crate) is_own_server: bool,
     pub(crate) places: Places,
     /// Since when our network is known to be down.
     pub(crate) offline: Option<Millis>,
@@ -367,69 +321,21 @@ impl Engine {
 
     fn keep_house(&mut self) -> Result<()> {
         let room = self.housekeeper.tick(&self.shared)?;
+        self.look_ahead();
         self.jar.as_ref().map_or(Ok(()), Jar::save)?;
         self.shared.reasons.save()?;
         self.shared.disk_low.store(!room, Ordering::Relaxed);
         Ok(())
     }
 
-    fn obey(&mut self, (change, reply): Command) {
-        let answer = self.change(&change).map_err(|error| error.to_string());
-        if answer.is_ok() {
-            tracing::info!(key = change.log_key(), value = change.log_value(), "setting changed");
-        }
-        // Whoever asked may have gone; the change stands.
-        let _ = reply.send(answer);
-    }
-
-    /// Carries out a change and writes it to the log.
-    pub(crate) fn change(&mut self, change: &Change) -> Result<()> {
-        self.apply(change)?;
-        let now = self.shared.clock.now();
-        let mut frontier = self.shared.frontier.hold()?;
-        frontier.changed(&change.log_key(), &change.log_value(), now)
-    }
-
-    /// Carries out a change.
-    pub(crate) fn apply(&mut self, change: &Change) -> Result<()> {
-        match change {
-            Change::Delay(0) if self.pace.delay_ms > 0 => {
-                let why = "a delay of 0 is for your own servers: stop the crawl, and start it so";
-                return Err(Error::Plan(why.to_owned()));
-            }
-            Change::Delay(ms) => self.pace = paced(self.pace, *ms),
-            Change::Rate(rate) => self.pace.rate = *rate,
-            Change::Concurrency(n) => self.places.set(*n),
-            Change::MaxPages(_)
-            | Change::HostBudget(_)
-            | Change::SiteBudget(_)
-            | Change::PatternBudget(_) => change.set_budget(&mut self.ends.budgets),
-            Change::HostDelay(_, Some(0)) if self.pace.delay_ms > 0 => {
-                let why = "a delay of 0 is for your own servers: stop the crawl, and start it so";
-                return Err(Error::Plan(why.to_owned()));
-            }
-            Change::HostDelay(host, ms) => {
-                self.hosts.delay(host, *ms);
-                let delays = self.hosts.delays();
-                self.shared.frontier.hold()?.set_host_delays(&delays);
-            }
-            Change::HostPause(host, is_paused) => {
-                self.hosts.pause(host, *is_paused);
-                let paused: Vec<String> = self.hosts.paused.iter().cloned().collect();
-                self.shared.frontier.hold()?.set_paused(&paused);
-            }
-            Change::Exclude(pattern) => self.line.rules.exclude(pattern)?,
-            Change::Block(host) => self.line.rules.block(host)?,
-            Change::Seed(url) => {
-                if let Some(url) = larm_core::url::CrawlUrl::from_canonical(url) {
-                    self.line.rules.adopt_seed(&url);
-                }
-            }
-        }
-        self.shared.note_change(change);
-        let mut frontier = self.shared.frontier.hold()?;
-        frontier.set_pace(self.pace);
-        frontier.set_budgets(self.ends.budgets)
+    /// Estimates how long it will take.
+    fn look_ahead(&self) {
+        let frontier = self.shared.frontier.look();
+        let so_far = Progress::of(&**frontier, self.started, self.shared.clock.now());
+        drop(frontier);
+        let rates = self.shared.meter.lock().unwrap_or_else(PoisonError::into_inner).rates;
+        let left = self.ends.seconds_left(so_far, rates);
+        *self.shared.seconds_left.lock().unwrap_or_else(PoisonError::into_inner) = left;
     }
 
     /// Lets what is in flight finish, for a while; what is not done by then is given back: its lease is
@@ -451,15 +357,4 @@ impl Engine {
             }
         }
     }
-}
-
-/// The gaps for another delay: 0 is for one's own servers and drops the address's gap too; any other
-/// keeps it, or brings it back.
-fn paced(pace: Pace, delay_ms: u64) -> Pace {
-    let address_gap_ms = match (delay_ms, pace.address_gap_ms) {
-        (0, _) => 0,
-        (_, 0) => Pace::default().address_gap_ms,
-        (_, gap) => gap,
-    };
-    Pace { delay_ms, address_gap_ms, ..pace }
 }

@@ -57,6 +57,9 @@ pub enum Stand {
         /// How it stands in the order of a running crawl, where that is not breadth-first.
         #[serde(default)]
         order: Option<Ranked>,
+        /// The rule of today by which it will be left out when its turn comes.
+        #[serde(default)]
+        rejected_by: Option<String>,
     },
     /// Never accepted: no page led to it, or a rule is against it.
     Unknown {
@@ -77,7 +80,8 @@ pub fn explain(
         Stand::Settled { page: Box::new(with_variant(frontier, page)?) }
     } else if frontier.knows(url)? {
         let (finding, order) = (frontier.finding(url), frontier.ranked(url));
-        Stand::Waiting { host: host(), finding, order }
+        let rejected_by = objection(rules.judge_url(url));
+        Stand::Waiting { host: host(), finding, order, rejected_by }
     } else {
         Stand::Unknown { rejected_by: replaced(frontier, url).or_else(|| rejection(rules, url)) }
     };
@@ -111,7 +115,11 @@ fn replaced(frontier: &dyn Frontier, url: &CrawlUrl) -> Option<String> {
 
 fn rejection(rules: &Rules, url: &CrawlUrl) -> Option<String> {
     let subject = Subject { url, depth: 0, via: Via::Anchor, from: None, redirects: 0 };
-    match rules.judge(&subject) {
+    objection(rules.judge(&subject))
+}
+
+fn objection(verdict: Verdict) -> Option<String> {
+    match verdict {
         Verdict::Pass => None,
         Verdict::Reject(reason) => Some(reason.to_string()),
     }

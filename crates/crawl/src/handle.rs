@@ -1,6 +1,6 @@
 //! A running crawl as others see it: ask how it stands, pause it, change it, stop it.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,10 +14,12 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::change::Change;
+use crate::changes::Changes;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::explain::{Explanation, explain};
-use crate::frontier::{FrontierStatus, HostList, HostStatus, SharedFrontier};
+use crate::frontier::{Frontier, FrontierStatus, HostList, HostStatus, HostsAsked, SharedFrontier};
+use crate::memory::resident;
 use crate::network::Network;
 use crate::places::Standing;
 use crate::readings::Readings;
@@ -65,6 +67,12 @@ pub struct Status {
     pub pages_per_second: f64,
     /// Bytes per second, over the last seconds.
     pub bytes_per_second: f64,
+    /// Bytes of memory that the process has, where the system tells.
+    #[serde(default)]
+    pub memory: Option<u64>,
+    /// Time until nothing waits or a limit is reached, if it goes on like this.
+    #[serde(default)]
+    pub seconds_left: Option<u64>,
     /// How many of the last pages were good, where the crawl ends if they are too few.
     #[serde(default)]
     pub gain: Option<Tally>,
@@ -87,6 +95,10 @@ struct Own {
     pages_per_second: f64,
     bytes_per_second: f64,
     #[serde(default)]
+    memory: Option<u64>,
+    #[serde(default)]
+    seconds_left: Option<u64>,
+    #[serde(default)]
     gain: Option<Tally>,
 }
 
@@ -106,6 +118,8 @@ impl Status {
             refused: own.refused,
             pages_per_second: own.pages_per_second,
             bytes_per_second: own.bytes_per_second,
+            memory: own.memory,
+            seconds_left: own.seconds_left,
             gain: own.gain,
             frontier: FrontierStatus::deserialize(answer)?,
         })
@@ -127,11 +141,13 @@ pub(crate) struct Shared {
     pub in_flight: AtomicU64,
     /// Time spent idle since the time of work was noted last.
     pub idle_ms: AtomicU64,
-    pub rates: Mutex<Rates>,
+    pub meter: Mutex<Meter>,
+    /// As estimated last.
+    pub seconds_left: Mutex<Option<u64>>,
     pub places: Mutex<Standing>,
     pub share: Share,
     /// Settings that were changed while it ran, in this run and those before.
-    pub changes: Mutex<BTreeMap<String, (String, String)>>,
+    pub changes: Mutex<Changes>,
 }
 
 /// Time in which a crawl does nothing on purpose: paused, offline, or waiting for room on the disk.
@@ -149,25 +165,45 @@ impl Idle {
     }
 }
 
-/// Pages and bytes at two moments, for the rate between them.
-#[derive(Debug, Clone, Copy, Default)]
+/// How fast a crawl is.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Rates {
-    last: (Millis, u64, u64),
     pub pages_per_second: f64,
     pub bytes_per_second: f64,
 }
 
-impl Rates {
+/// Measures how fast a crawl is: since the last moment at which some pages less were there. One that asks its only host
+/// every ten seconds is not idle in between.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    /// Time, pages and bytes; the last moments, in order.
+    moments: VecDeque<(Millis, u64, u64)>,
+    pub rates: Rates,
+}
+
+impl Meter {
+    /// Pages that are enough to tell a rate by.
+    const PAGES_MIN: u64 = 20;
+    /// What was longer ago says nothing of now.
+    const WINDOW_MS_MAX: u64 = 2 * 60_000;
+
     /// Takes note of the counts at `now`.
     pub fn note(&mut self, now: Millis, pages: u64, bytes: u64) {
-        let (then, pages_then, bytes_then) = self.last;
-        let ms = now.since(then);
-        if then != Millis(0) && ms > 0 {
-            let per_second = |count: u64| count as f64 * 1000.0 / ms as f64;
-            self.pages_per_second = per_second(pages.saturating_sub(pages_then));
-            self.bytes_per_second = per_second(bytes.saturating_sub(bytes_then));
+        let is_old = |then: &(Millis, u64, u64)| now.since(then.0) > Self::WINDOW_MS_MAX;
+        while self.moments.len() > 1 && self.moments.front().is_some_and(is_old) {
+            self.moments.pop_front();
         }
-        self.last = (now, pages, bytes);
+        let is_enough =
+            |then: &&(Millis, u64, u64)| pages.saturating_sub(then.1) >= Self::PAGES_MIN;
+        let since = self.moments.iter().rev().find(is_enough).or(self.moments.front());
+        if let Some(&(then, pages_then, bytes_then)) = since.filter(|then| then.0 < now) {
+            let per_second = |count: u64| count as f64 * 1_000.0 / now.since(then) as f64;
+            self.rates = Rates {
+                pages_per_second: per_second(pages.saturating_sub(pages_then)),
+                bytes_per_second: per_second(bytes.saturating_sub(bytes_then)),
+            };
+        }
+        self.moments.push_back((now, pages, bytes));
     }
 }
 
@@ -188,7 +224,14 @@ impl RulePreview {
     /// Examples that are told.
     const EXAMPLES_MAX: usize = 20;
 
-    fn of(urls: &[Box<str>], filters: &Filters, waiting: u64) -> Self {
+    /// What a rule would remove of what waits in a frontier. At most `urls_max` URLs are looked at.
+    pub fn of(frontier: &dyn Frontier, rule: &FilterSpec, urls_max: u64) -> Result<Self> {
+        let filters = filters_of(rule)?;
+        let (urls, waiting) = some_waiting(frontier, urls_max)?;
+        Ok(Self::counted(&urls, &filters, waiting))
+    }
+
+    fn counted(urls: &[Box<str>], filters: &Filters, waiting: u64) -> Self {
         let is_out = |text: &&str| {
             let Some(url) = CrawlUrl::from_canonical(text) else { return false };
             let subject =
@@ -205,8 +248,21 @@ impl RulePreview {
     }
 }
 
+fn filters_of(rule: &FilterSpec) -> Result<Filters> {
+    let input = ScopeInput { limits: Limits::default(), ..ScopeInput::default() };
+    let filters = Filters::build(std::slice::from_ref(rule), &input);
+    filters.map_err(|error| Error::Plan(error.to_string()))
+}
+
+/// Some of the URLs that wait, and how many there are.
+fn some_waiting(frontier: &dyn Frontier, urls_max: u64) -> Result<(Vec<Box<str>>, u64)> {
+    let mut urls: Vec<Box<str>> = Vec::new();
+    frontier.each_waiting_url(urls_max, &mut |url| urls.push(url.into()))?;
+    Ok((urls, frontier.waiting()))
+}
+
 /// A request to the engine that is answered.
-pub(crate) type Command = (Change, oneshot::Sender<Result<(), String>>);
+pub(crate) type Command = (Vec<Change>, oneshot::Sender<Result<(), String>>);
 
 /// A running crawl, to be asked and steered from anywhere. Cheap to clone.
 #[derive(Clone)]
@@ -222,7 +278,7 @@ impl Handle {
         let now = shared.clock.now();
         let mut frontier = shared.frontier.look().status(now, hosts_max);
         frontier.hosts = frontier.hosts.into_iter().map(|host| shared.reasons.tell(host)).collect();
-        let rates = *shared.rates.lock().unwrap_or_else(PoisonError::into_inner);
+        let rates = shared.meter.lock().unwrap_or_else(PoisonError::into_inner).rates;
         let standing = shared.places();
         Status {
             at: now,
@@ -235,15 +291,22 @@ impl Handle {
             refused: standing.refused,
             pages_per_second: rates.pages_per_second,
             bytes_per_second: rates.bytes_per_second,
+            memory: resident(),
+            seconds_left: *shared.seconds_left.lock().unwrap_or_else(PoisonError::into_inner),
             gain: shared.gain(),
             frontier,
         }
     }
 
-    /// What each host in memory is doing, with at most `hosts_max` of them.
-    pub fn hosts(&self, hosts_max: usize) -> HostList {
+    /// What each host in memory is doing, and the one of just that name, wherever it is.
+    pub fn hosts(&self, asked: &HostsAsked) -> HostList {
         let shared = &self.shared;
-        let list = shared.frontier.look().host_list(shared.clock.now(), hosts_max);
+        let mut list = shared.frontier.look().host_list(shared.clock.now(), asked);
+        let is_shown = list.hosts.iter().any(|host| host.host == asked.containing);
+        if !asked.containing.is_empty() && !is_shown {
+            list.hosts.extend(self.host(&asked.containing));
+            list.total = list.total.max(list.hosts.len() as u64);
+        }
         shared.reasons.tell_all(list)
     }
 
@@ -278,10 +341,11 @@ impl Handle {
         self.shared.wake.notify_one();
     }
 
-    /// The settings that were changed while it ran, in this run and those before: a list of key and value.
+    /// The settings that were changed while it ran, in this run and those before, and hold: a list of key and value.
     pub fn changes(&self) -> Value {
         let changes = self.shared.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        changes.values().map(|(key, value)| json!({"key": key, "value": value})).collect()
+        let told = |change: &Change| json!({"key": change.key(), "value": change.value()});
+        changes.all().iter().map(told).collect()
     }
 
     /// Gives it a share of what several crawls may have together, in fetches at a time and bytes per second. It is no
@@ -293,24 +357,22 @@ impl Handle {
 
     /// How many waiting URLs a rule would remove. At most `urls_max` of them are looked at.
     pub fn preview(&self, rule: &FilterSpec, urls_max: u64) -> Result<RulePreview> {
-        let limits = Limits::default();
-        let input = ScopeInput { limits, ..ScopeInput::default() };
-        let filters = Filters::build(std::slice::from_ref(rule), &input);
-        let filters = filters.map_err(|error| Error::Plan(error.to_string()))?;
-        let mut urls: Vec<Box<str>> = Vec::new();
-        let frontier = self.shared.frontier.look();
-        let waiting = frontier.waiting();
-        frontier.each_waiting_url(urls_max, &mut |url| urls.push(url.into()))?;
+        let filters = filters_of(rule)?;
         // The crawl goes on while they are looked at.
-        drop(frontier);
-        Ok(RulePreview::of(&urls, &filters, waiting))
+        let (urls, waiting) = some_waiting(&**self.shared.frontier.look(), urls_max)?;
+        Ok(RulePreview::counted(&urls, &filters, waiting))
     }
 
-    /// Changes a setting while the crawl runs. It is logged, and holds after a restart too.
+    /// Changes a setting while the crawl runs. It is kept, and holds after a restart too.
     pub async fn change(&self, change: Change) -> Result<()> {
+        self.change_all(vec![change]).await
+    }
+
+    /// The same for several: all of them, or none if one cannot be.
+    pub async fn change_all(&self, changes: Vec<Change>) -> Result<()> {
         let (reply, answer) = oneshot::channel();
         let ended = |_| Error::Stopped("the crawl has ended".to_owned());
-        self.commands.send((change, reply)).await.map_err(|_| ended(()))?;
+        self.commands.send((changes, reply)).await.map_err(|_| ended(()))?;
         answer.await.map_err(|_| ended(()))?.map_err(Error::Plan)
     }
 }
@@ -323,14 +385,6 @@ impl Shared {
 
     pub fn places(&self) -> Standing {
         *self.places.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Remembers a change for whoever asks.
-    pub fn note_change(&self, change: &Change) {
-        let (name, value) = (change.log_key(), change.log_value());
-        let key = name.split('=').next().unwrap_or(&name).to_owned();
-        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        changes.insert(name, (key, value));
     }
 
     pub fn phase(&self) -> Phase {
@@ -351,6 +405,28 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slow_crawl_has_a_rate_between_its_pages_too() {
+        let mut slow = Meter::default();
+        for second in (5..300).step_by(5) {
+            slow.note(Millis(second * 1_000), second / 8, second / 8 * 500);
+            if second > 60 {
+                let rate = slow.rates.pages_per_second;
+                assert!((0.105..0.145).contains(&rate), "{rate} after {second} s");
+            }
+        }
+        let mut fast = Meter::default();
+        for second in [5, 10, 15] {
+            fast.note(Millis(second * 1_000), second * 100, 0);
+        }
+        fast.note(Millis(20_000), 1_500 + 50, 0);
+        assert_eq!(fast.rates.pages_per_second, 10.0, "what was faster before is forgotten");
+        for second in [30, 60, 200] {
+            fast.note(Millis(second * 1_000), 1_550, 0);
+        }
+        assert_eq!(fast.rates.pages_per_second, 0.0, "nothing comes any more");
+    }
 
     #[test]
     fn a_pause_is_no_work() {

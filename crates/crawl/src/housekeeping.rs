@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::handle::Shared;
+use crate::memory::resident;
 use crate::report::summarise;
 use crate::store::summary::State;
 
@@ -32,6 +33,7 @@ struct Line {
     waiting: u64,
     failed: u64,
     retries: u64,
+    memory: Option<u64>,
 }
 
 /// Keeps the books of one run.
@@ -87,8 +89,9 @@ impl Housekeeper {
         let now = shared.clock.now();
         let frontier = shared.frontier.look();
         let totals = frontier.totals();
-        let mut rates = shared.rates.lock().unwrap_or_else(PoisonError::into_inner);
-        rates.note(now, totals.answered, totals.bytes);
+        let mut meter = shared.meter.lock().unwrap_or_else(PoisonError::into_inner);
+        meter.note(now, totals.answered, totals.bytes);
+        let rates = meter.rates;
         let standing = shared.places();
         let line = Line {
             at: now.to_string(),
@@ -103,8 +106,9 @@ impl Housekeeper {
             waiting: frontier.waiting(),
             failed: totals.failed.values().sum(),
             retries: totals.retries,
+            memory: resident(),
         };
-        drop((rates, frontier));
+        drop((meter, frontier));
         tracing::info!(
             pages = line.pages,
             waiting = line.waiting,

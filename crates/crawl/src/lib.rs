@@ -16,12 +16,14 @@
 
 pub mod archived;
 pub mod change;
+pub mod changes;
 pub mod clock;
 pub mod compact;
 pub mod control;
 mod crawl;
 pub mod directory;
 pub mod disk;
+mod ends;
 mod engine;
 pub mod error;
 pub mod explain;
@@ -34,7 +36,9 @@ mod jar;
 mod ledger;
 pub mod line;
 pub mod login;
+pub mod memory;
 mod network;
+mod obey;
 pub mod order;
 pub mod pdf;
 pub mod pipeline;

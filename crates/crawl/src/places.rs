@@ -107,7 +107,10 @@ impl Places {
             Some(level) => (level.level(), level.reason()),
             None => (self.fixed, Reason::Fixed),
         };
-        let places = self.cap.map_or(places, |cap| places.min(cap));
+        let (places, reason) = match self.cap.filter(|cap| *cap < places) {
+            Some(cap) => (cap, Reason::Share),
+            None => (places, reason),
+        };
         Standing { places, reason, refused: self.refused }
     }
 
@@ -176,5 +179,17 @@ mod tests {
         assert_eq!(places.now(&meter), 1_000, "never above the limit");
         places.set(None);
         assert_ne!(places.standing().reason, Reason::Fixed);
+    }
+
+    #[test]
+    fn a_share_that_is_less_than_what_is_found_is_said_to_be_the_limit() {
+        let mut places = Places::new(None, 1_000, Millis(0));
+        places.cap(Some(1));
+        assert_eq!((places.standing().places, places.standing().reason), (1, Reason::Share));
+        places.cap(Some(1_000));
+        assert_ne!(places.standing().reason, Reason::Share);
+        places.set(Some(9));
+        places.cap(Some(9));
+        assert_eq!((places.standing().places, places.standing().reason), (9, Reason::Fixed));
     }
 }

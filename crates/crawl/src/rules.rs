@@ -11,6 +11,7 @@ use larm_core::Limits;
 use larm_core::scope::{Filter, FilterSpec, Filters, KnownList, ScopeInput, Subject, Verdict};
 use larm_core::url::{CrawlUrl, Fingerprint, UrlRules};
 
+use crate::change::Change;
 use crate::error::{Error, Result};
 use crate::plan::{Plan, Selection};
 
@@ -30,6 +31,11 @@ impl Rules {
     /// What those filters say that are about safety.
     pub fn judge_safety(&self, subject: &Subject<'_>) -> Verdict {
         self.filters.judge_safety(subject)
+    }
+
+    /// What those filters say that look at the URL alone.
+    pub fn judge_url(&self, url: &CrawlUrl) -> Verdict {
+        self.filters.judge_url(url)
     }
 
     /// How URLs are brought into their canonical form.
@@ -90,6 +96,10 @@ impl Filter for Own {
         self.0.is_about_safety()
     }
 
+    fn is_about_url(&self) -> bool {
+        self.0.is_about_url()
+    }
+
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
         self.0.judge(subject)
     }
@@ -119,14 +129,25 @@ impl SharedRules {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Excludes a pattern from now on.
-    pub fn exclude(&self, pattern: &str) -> Result<()> {
-        self.change(|source| source.selection.exclude.push(pattern.to_owned()))
+    /// Holds these changes from now on, as far as they are about rules: all of them, or none if one cannot be held.
+    pub fn revise<'a>(&self, changes: impl IntoIterator<Item = &'a Change>) -> Result<()> {
+        let about_rules: Vec<&Change> = changes.into_iter().filter(|c| is_rule(c)).collect();
+        match about_rules.is_empty() {
+            true => Ok(()),
+            false => self.change(|source| about_rules.iter().for_each(|c| source.revise(c))),
+        }
     }
 
-    /// Leaves a host alone from now on.
-    pub fn block(&self, host: &str) -> Result<()> {
-        self.change(|source| source.selection.blocked.push(host.to_owned()))
+    /// Whether a pattern, as it is written, excludes URLs now; or a host is among those that were named to be left alone.
+    pub fn holds(&self, rule: &Change) -> bool {
+        let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        match rule {
+            Change::Exclude(text) | Change::Unexclude(text) => {
+                source.selection.exclude.contains(text)
+            }
+            Change::Block(text) | Change::Unblock(text) => source.selection.blocked.contains(text),
+            _ => false,
+        }
     }
 
     /// Whether a seed is of this host.
@@ -185,7 +206,24 @@ impl SharedRules {
     }
 }
 
+/// Whether a change is one of the rules.
+fn is_rule(change: &Change) -> bool {
+    use Change::{Block, Exclude, Unblock, Unexclude};
+    matches!(change, Exclude(_) | Unexclude(_) | Block(_) | Unblock(_))
+}
+
 impl Source {
+    fn revise(&mut self, change: &Change) {
+        let Selection { exclude, blocked, .. } = &mut self.selection;
+        match change {
+            Change::Exclude(text) if !exclude.contains(text) => exclude.push(text.clone()),
+            Change::Unexclude(text) => exclude.retain(|pattern| pattern != text),
+            Change::Block(host) if !blocked.contains(host) => blocked.push(host.clone()),
+            Change::Unblock(host) => blocked.retain(|blocked| blocked != host),
+            _ => {}
+        }
+    }
+
     fn build(&self) -> Result<Rules> {
         let selection = &self.selection;
         let blocked = selection.blocked.iter().chain(&self.block_lines);
@@ -236,6 +274,24 @@ mod tests {
             matches!(rules.read().judge(&subject), Verdict::Pass)
         });
         assert_eq!(passes, [true, true, true, false]);
+    }
+
+    #[test]
+    fn rules_are_changed_together_or_not_at_all() {
+        let url = CrawlUrl::from_canonical("http://h/print/1").unwrap();
+        let rules = SharedRules::new(&Plan::new("d", vec![url.clone()]), Vec::new()).unwrap();
+        let is_out = || {
+            let subject =
+                Subject { url: &url, depth: 1, via: Via::Anchor, from: None, redirects: 0 };
+            matches!(rules.read().judge(&subject), Verdict::Reject(_))
+        };
+        let exclude = |text: &str| Change::Exclude(text.to_owned());
+        assert!(rules.revise(&[exclude("/print/"), exclude("(")]).is_err());
+        assert!(!is_out(), "one of them cannot be held");
+        rules.revise(&[exclude("/print/"), Change::Block("x.test".to_owned())]).unwrap();
+        assert!(is_out() && rules.holds(&exclude("/print/")));
+        rules.revise(&[Change::Unexclude("/print/".to_owned())]).unwrap();
+        assert!(!is_out() && !rules.holds(&exclude("/print/")));
     }
 
     #[test]

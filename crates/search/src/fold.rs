@@ -3,29 +3,31 @@
 //! Each commit carries the position behind the last entry that it holds. That is all there is to
 //! recovery: whoever opens the index reads on from there, with this same code.
 //!
-//! Documents on their way to tantivy's own thread are bounded in bytes, not in number: a page may be
-//! a megabyte.
+//! Documents are gathered in a [`Draft`], which becomes a segment when it is full or when it is time for a
+//! commit. tantivy commits segments, merges them, and removes the files of those that are no more.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
 use larm_core::Limits;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_crawl::store::Position;
 use percent_encoding::percent_decode_str;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
-use tantivy::schema::Document;
-use tantivy::{Index, IndexWriter, ReloadPolicy, TantivyDocument, Term};
+use tantivy::{DocId, Index, IndexWriter, ReloadPolicy};
 
-use crate::anchors::{Gathered, Said};
+use crate::anchors::{AsItIs, Gathered, Said};
+use crate::draft::{Draft, Entry};
 use crate::entry::{Change, PageEntry, decode};
 use crate::language::Lang;
+use crate::outdated::{Outdated, Written};
 use crate::schema::{ANCHORS, COPY, Fields, PAGE, VERSION, schema};
-use crate::words::tagged;
+use crate::vocabulary::Vocabulary;
 
-/// What tantivy takes at least.
+/// What tantivy takes at least. None of it is used: it is given no documents.
 const MEMORY_BYTES_MIN: usize = 15_000_000;
-/// Of the memory, so much may be documents that wait.
-const WAITING_SHARE: u64 = 8;
+/// Of the memory, so much may be terms.
+const VOCABULARY_SHARE: usize = 4;
 /// Segments of a size that are put together; more of them make searching slower, fewer cost more.
 const MERGE_SEGMENTS: usize = 10;
 /// Smaller segments count as being of one size.
@@ -35,10 +37,18 @@ const LARGE_SEGMENT_DOCS: usize = 2_000_000;
 
 /// An index that is being written.
 pub(crate) struct Fold {
-    writer: IndexWriter<Waiting>,
+    writer: IndexWriter,
     fields: Fields,
     gathered: Gathered,
-    queue: Arc<Queue>,
+    vocabulary: Vocabulary,
+    /// Documents that are no segment yet.
+    draft: Option<Draft>,
+    /// The URLs that changed since there was one, and which of its documents they are, if any.
+    changed: HashMap<u64, Option<DocId>, BuildHasherDefault<AsItIs>>,
+    /// Documents of the draft that others have replaced.
+    gone: Vec<DocId>,
+    written: Written,
+    memory_max: usize,
 }
 
 impl Fold {
@@ -46,7 +56,7 @@ impl Fold {
     pub fn new(index: &Index, limits: &Limits) -> tantivy::Result<Self> {
         let memory = usize::try_from(limits.index_memory_bytes_max).unwrap_or(usize::MAX);
         let options = IndexWriterOptions::builder()
-            .memory_budget_per_thread(memory.max(MEMORY_BYTES_MIN))
+            .memory_budget_per_thread(MEMORY_BYTES_MIN)
             .num_worker_threads(1)
             .num_merge_threads(1)
             .build();
@@ -56,15 +66,29 @@ impl Fold {
         policy.set_min_layer_size(SMALL_SEGMENT_DOCS);
         policy.set_max_docs_before_merge(LARGE_SEGMENT_DOCS);
         writer.set_merge_policy(Box::new(policy));
-        let queue = Arc::new(Queue::new(limits.index_memory_bytes_max / WAITING_SHARE));
-        Ok(Self { writer, fields: schema().1, gathered: Gathered::new(limits), queue })
+        Ok(Self {
+            writer,
+            fields: schema().1,
+            gathered: Gathered::new(limits),
+            vocabulary: Vocabulary::of_an_index(),
+            draft: None,
+            changed: HashMap::default(),
+            gone: Vec::new(),
+            written: Written::default(),
+            memory_max: memory.max(MEMORY_BYTES_MIN),
+        })
     }
 
     /// Takes one entry. Its bytes are known to be ours by their checksum.
     pub fn apply(&mut self, entry: &[u8]) -> tantivy::Result<()> {
         let Some((change, lang, anchors)) = decode(entry) else { return Ok(()) };
-        if let Some(change) = change {
-            self.change(&change, lang)?;
+        match &change {
+            None => {}
+            Some(Change::Page(entry)) => self.add_page(entry, lang)?,
+            Some(Change::Copy { url, original, digest }) => {
+                self.add_copy(url, *original, *digest)?;
+            }
+            Some(Change::Gone { url_key }) => self.change(*url_key, None),
         }
         anchors.for_each(|anchor| self.gathered.add(lang, anchor));
         if self.gathered.is_full() {
@@ -76,6 +100,7 @@ impl Fold {
     /// Makes everything so far visible and durable, together with the position behind it.
     pub fn commit(&mut self, position: Position) -> tantivy::Result<()> {
         self.add_gathered()?;
+        self.end_draft()?;
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(&format!("{VERSION} {} {}", position.file, position.offset));
         commit.commit().map(drop)
@@ -86,64 +111,110 @@ impl Fold {
         self.writer.wait_merging_threads()
     }
 
-    fn change(&mut self, change: &Change<'_>, lang: Lang) -> tantivy::Result<()> {
-        match change {
-            Change::Page(entry) => {
-                let url_key = Fingerprint::of(&entry.url).0;
-                self.replace(url_key, page_document(&self.fields, entry, lang, url_key))
-            }
-            Change::Copy { url, original, digest } => {
-                let url_key = Fingerprint::of(url).0;
-                let mut document = self.document(COPY);
-                document.add_u64(self.fields.url_key, url_key);
-                document.add_text(self.fields.url, url);
-                document.add_u64(self.fields.original, *original);
-                document.add_u64(self.fields.digest, *digest);
-                self.replace(url_key, document)
-            }
-            Change::Gone { url_key } => {
-                self.delete(*url_key);
-                Ok(())
-            }
+    fn add_page(&mut self, entry: &PageEntry<'_>, lang: Lang) -> tantivy::Result<()> {
+        let url_key = Fingerprint::of(&entry.url).0;
+        let fields = self.fields;
+        let mut page = self.document(PAGE)?;
+        page.number(fields.url_key, url_key);
+        page.value(fields.url, &entry.url);
+        page.text(fields.title, lang, &entry.title);
+        page.text(fields.text, lang, &entry.text);
+        page.text(fields.rest, lang, &entry.rest);
+        page.text(fields.headings, lang, &entry.headings);
+        page.text(fields.emphasis, lang, &entry.emphasis);
+        if !entry.description.is_empty() {
+            page.value(fields.description, &entry.description);
         }
+        add_url(&mut page, &fields, &entry.url);
+        media_names(&entry.media).for_each(|name| page.value(fields.media, name));
+        if !lang.is_none() {
+            page.value(fields.lang, lang.code());
+        }
+        page.number(fields.date, entry.date);
+        page.number(fields.digest, entry.digest);
+        if let Some(near) = entry.near {
+            page.number(fields.near, near);
+        }
+        let document = page.end()?;
+        self.change(url_key, Some(document));
+        self.end_full_draft()
     }
 
-    fn document(&self, kind: &str) -> TantivyDocument {
-        let mut document = TantivyDocument::default();
-        document.add_text(self.fields.kind, kind);
-        document
-    }
-
-    /// What was there of a URL goes, whatever it was.
-    fn replace(&self, url_key: u64, document: TantivyDocument) -> tantivy::Result<()> {
-        self.delete(url_key);
-        self.add(document)
-    }
-
-    fn delete(&self, url_key: u64) {
-        self.writer.delete_term(Term::from_field_u64(self.fields.url_key, url_key));
-    }
-
-    fn add(&self, document: TantivyDocument) -> tantivy::Result<()> {
-        let place = self.queue.place_for(size_of(&document));
-        self.writer.add_document(Waiting { document, _place: place }).map(drop)
+    fn add_copy(&mut self, url: &str, original: u64, digest: u64) -> tantivy::Result<()> {
+        let url_key = Fingerprint::of(url).0;
+        let fields = self.fields;
+        let mut copy = self.document(COPY)?;
+        copy.number(fields.url_key, url_key);
+        copy.value(fields.url, url);
+        copy.number(fields.original, original);
+        copy.number(fields.digest, digest);
+        let document = copy.end()?;
+        self.change(url_key, Some(document));
+        self.end_full_draft()
     }
 
     fn add_gathered(&mut self) -> tantivy::Result<()> {
-        for (target, said) in self.gathered.take() {
-            self.add(self.anchors_document(target, &said))?;
+        for (target, Said { links, texts }) in self.gathered.take() {
+            let fields = self.fields;
+            let mut said = self.document(ANCHORS)?;
+            said.number(fields.target, target);
+            said.number(fields.links, links);
+            texts.iter().for_each(|(lang, text)| said.text(fields.anchor, *lang, text));
+            said.end()?;
+            self.end_full_draft()?;
         }
         Ok(())
     }
 
-    fn anchors_document(&self, target: u64, said: &Said) -> TantivyDocument {
-        let mut document = self.document(ANCHORS);
-        document.add_u64(self.fields.target, target);
-        document.add_u64(self.fields.links, said.links);
-        for (lang, text) in &said.texts {
-            document.add_text(self.fields.anchor, tagged(*lang, text));
+    /// Begins a document of a kind.
+    fn document(&mut self, kind: &str) -> tantivy::Result<Entry<'_>> {
+        let draft = match &mut self.draft {
+            Some(draft) => draft,
+            none => none.insert(Draft::new(self.writer.new_segment())?),
+        };
+        let mut document = draft.document(&mut self.vocabulary);
+        document.value(self.fields.kind, kind);
+        Ok(document)
+    }
+
+    /// What was there of a URL goes, whatever it was.
+    fn change(&mut self, url_key: u64, document: Option<DocId>) {
+        let before = self.changed.insert(url_key, document);
+        self.gone.extend(before.flatten());
+    }
+
+    /// Ends the draft if it or its terms take more memory than they may.
+    fn end_full_draft(&mut self) -> tantivy::Result<()> {
+        let has_all_terms = self.vocabulary.bytes() >= self.memory_max / VOCABULARY_SHARE;
+        let draft = self.draft.as_ref().map_or(0, |draft| draft.bytes(&self.vocabulary));
+        if has_all_terms || draft >= self.memory_max {
+            self.end_draft()?;
         }
-        document
+        if has_all_terms {
+            self.vocabulary.forget();
+        }
+        Ok(())
+    }
+
+    /// Makes the draft a segment.
+    ///
+    /// First come the deletes: a merge may begin as soon as the segment is known, and must find in the queue
+    /// all that is older than the segment.
+    fn end_draft(&mut self) -> tantivy::Result<()> {
+        let mut now = self.writer.commit_opstamp();
+        if !self.changed.is_empty() {
+            let changed = std::mem::take(&mut self.changed).into_keys();
+            let outdated = Outdated::new(changed, &self.written);
+            now = self.writer.delete_query(Box::new(outdated))?;
+        }
+        let gone = std::mem::take(&mut self.gone);
+        match self.draft.take() {
+            Some(draft) => {
+                self.written.add(draft.id());
+                self.writer.add_segment(draft.finish(&self.vocabulary, &gone, now)?)
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -163,50 +234,19 @@ pub(crate) fn is_sound(index: &Index) -> bool {
     index.schema() == schema().0 && reader.try_into().is_ok()
 }
 
-fn page_document(fields: &Fields, entry: &PageEntry<'_>, lang: Lang, key: u64) -> TantivyDocument {
-    let mut document = TantivyDocument::default();
-    document.add_text(fields.kind, PAGE);
-    document.add_u64(fields.url_key, key);
-    document.add_text(fields.url, &entry.url);
-    for (field, text) in [
-        (fields.title, &entry.title),
-        (fields.text, &entry.text),
-        (fields.rest, &entry.rest),
-        (fields.headings, &entry.headings),
-        (fields.emphasis, &entry.emphasis),
-    ] {
-        if !text.is_empty() {
-            document.add_text(field, tagged(lang, text));
-        }
-    }
-    if !entry.description.is_empty() {
-        document.add_text(fields.description, &entry.description);
-    }
-    add_url(&mut document, fields, &entry.url);
-    media_names(&entry.media).for_each(|name| document.add_text(fields.media, name));
-    if !lang.is_none() {
-        document.add_text(fields.lang, lang.code());
-    }
-    document.add_u64(fields.date, entry.date);
-    document.add_u64(fields.digest, entry.digest);
-    if let Some(near) = entry.near {
-        document.add_u64(fields.near, near);
-    }
-    document
-}
-
-fn add_url(document: &mut TantivyDocument, fields: &Fields, url: &str) {
+fn add_url(page: &mut Entry<'_>, fields: &Fields, url: &str) {
     let Some(url) = CrawlUrl::from_canonical(url) else { return };
     let words = percent_decode_str(url.path_and_query()).decode_utf8_lossy();
     if url.is_file() {
-        return document.add_text(fields.url_words, tagged(Lang::NONE, &words));
+        return page.text(fields.url_words, Lang::NONE, &words);
     }
     let host = url.host();
-    document.add_text(fields.url_words, tagged(Lang::NONE, &format!("{host} {words}")));
-    document.add_text(fields.host, host);
+    page.text(fields.url_words, Lang::NONE, host);
+    page.text(fields.url_words, Lang::NONE, &words);
+    page.value(fields.host, host);
     let with_port = url.as_str().split('/').nth(2).filter(|authority| *authority != host);
-    with_port.into_iter().for_each(|authority| document.add_text(fields.host, authority));
-    domains_of(&url).for_each(|domain| document.add_text(fields.site, domain));
+    with_port.into_iter().for_each(|authority| page.value(fields.host, authority));
+    domains_of(&url).for_each(|domain| page.value(fields.site, domain));
 }
 
 /// A host and every domain above it; an address is below none.
@@ -230,75 +270,5 @@ fn media_names(media: &str) -> impl Iterator<Item = &str> {
     whole.into_iter().chain(media.split('/').filter(|part| !part.is_empty())).chain(short)
 }
 
-fn size_of(document: &TantivyDocument) -> u64 {
-    let values = document.field_values();
-    let texts =
-        values.filter_map(|(_, value)| tantivy::schema::Value::as_str(&value).map(str::len));
-    texts.sum::<usize>() as u64
-}
-
-/// A document on its way to be indexed, with its place in memory.
-struct Waiting {
-    document: TantivyDocument,
-    _place: Place,
-}
-
-impl Document for Waiting {
-    type Value<'a> = <TantivyDocument as Document>::Value<'a>;
-    type FieldsValuesIter<'a> = <TantivyDocument as Document>::FieldsValuesIter<'a>;
-
-    fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
-        self.document.iter_fields_and_values()
-    }
-}
-
-/// Bytes of documents that wait.
-struct Queue {
-    state: Mutex<QueueState>,
-    freed: Condvar,
-    bytes_max: u64,
-}
-
-#[derive(Default)]
-struct QueueState {
-    taken: u64,
-    /// Somebody waits for a place. Waking is a system call, and for each document too many.
-    is_awaited: bool,
-}
-
-impl Queue {
-    fn new(bytes_max: u64) -> Self {
-        Self { state: Mutex::default(), freed: Condvar::new(), bytes_max }
-    }
-
-    fn state(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for a place. One document passes however large it is.
-    fn place_for(self: &Arc<Self>, bytes: u64) -> Place {
-        let is_full = |state: &mut QueueState| {
-            state.is_awaited = state.taken > 0 && state.taken + bytes > self.bytes_max;
-            state.is_awaited
-        };
-        let waited = self.freed.wait_while(self.state(), is_full);
-        waited.unwrap_or_else(PoisonError::into_inner).taken += bytes;
-        Place { queue: self.clone(), bytes }
-    }
-}
-
-/// A place in the queue, free again when this goes away.
-struct Place {
-    queue: Arc<Queue>,
-    bytes: u64,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut state = self.queue.state();
-        state.taken -= self.bytes;
-        if state.is_awaited {
-            self.queue.freed.notify_one();
-        }
-    }
-}
+#[cfg(test)]
+mod oracle;

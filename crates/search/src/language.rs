@@ -29,6 +29,11 @@ impl Lang {
         std::str::from_utf8(&self.0).expect("made of ASCII letters")
     }
 
+    /// The same, as bytes.
+    pub(crate) fn letters(self) -> [u8; 2] {
+        self.0
+    }
+
     /// Whether it is not known.
     pub fn is_none(self) -> bool {
         self == Self::NONE

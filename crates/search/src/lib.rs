@@ -5,13 +5,14 @@
 //! made, also while it is being made.
 //!
 //! The crawl knows nothing of this package, and this package knows nothing of frontier and fetch. The
-//! path of a page: `entry` (what is kept of a visit) → `journal` (until it is indexed) → `indexer`
-//! and `fold` (into the index) → `query` (what was asked) → `searcher` and `rank` (what was found).
+//! path of a page: `entry` (what is kept of a visit) → `journal` (until it is indexed) → `indexer`,
+//! `fold` and `draft` (into the index) → `query` (what was asked) → `searcher` and `rank` (what was found).
 //! Terms are made in `words`, for pages and queries alike.
 
 mod anchored;
 mod anchors;
 mod date;
+mod draft;
 mod entry;
 mod explanation;
 mod fold;
@@ -19,7 +20,8 @@ mod indexer;
 mod journal;
 mod language;
 mod layout;
-mod memory;
+mod outdated;
+mod postings;
 pub mod query;
 mod rank;
 mod reading;
@@ -27,6 +29,7 @@ mod schema;
 mod searcher;
 mod sink;
 mod snippet;
+mod vocabulary;
 mod words;
 
 #[cfg(test)]

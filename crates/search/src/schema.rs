@@ -13,15 +13,14 @@ use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::store::Compressor;
-use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 use tantivy::{Index, IndexSettings};
 
 use crate::reading::Reading;
-use crate::words::PageTokenizer;
 
 /// Raised when what is indexed changes; an index of another version is made anew.
 pub(crate) const VERSION: u32 = 1;
-const TOKENIZER: &str = "larm";
+/// What makes terms of texts. tantivy only knows the name: terms come to it made.
+pub(crate) const TOKENIZER: &str = "larm";
 const RAW: &str = "raw";
 
 /// The kinds of documents, as the field `kind` has them.
@@ -107,16 +106,12 @@ fn indexing(tokenizer: &str, option: IndexRecordOption) -> TextFieldIndexing {
 
 /// Opens the index in a directory to search it.
 pub(crate) fn open_to_read(dir: &Path) -> tantivy::Result<Index> {
-    let mut index = Index::open(Reading(MmapDirectory::open(dir)?))?;
-    index.set_tokenizers(tokenizers());
-    Ok(index)
+    Index::open(Reading(MmapDirectory::open(dir)?))
 }
 
 /// Opens the index in a directory.
 pub(crate) fn open(dir: &Path) -> tantivy::Result<Index> {
-    let mut index = Index::open_in_dir(dir)?;
-    index.set_tokenizers(tokenizers());
-    Ok(index)
+    Index::open_in_dir(dir)
 }
 
 /// Makes an index in an empty directory.
@@ -127,12 +122,5 @@ pub(crate) fn create(dir: &Path) -> tantivy::Result<Index> {
         docstore_compress_dedicated_thread: false,
         ..IndexSettings::default()
     };
-    let builder = Index::builder().schema(schema().0).settings(settings);
-    builder.tokenizers(tokenizers()).create_in_dir(dir)
-}
-
-fn tokenizers() -> TokenizerManager {
-    let tokenizers = TokenizerManager::default();
-    tokenizers.register(TOKENIZER, TextAnalyzer::from(PageTokenizer::default()));
-    tokenizers
+    Index::builder().schema(schema().0).settings(settings).create_in_dir(dir)
 }

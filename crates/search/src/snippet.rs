@@ -11,7 +11,8 @@ use larm_core::Limits;
 use larm_core::parse::cut;
 
 use crate::language::Lang;
-use crate::words::{Terms, Words};
+use crate::vocabulary::Vocabulary;
+use crate::words::Words;
 
 /// Matches that are looked at.
 const MATCHES_MAX: usize = 4_096;
@@ -67,13 +68,14 @@ pub(crate) fn one_line(text: &str) -> String {
 fn matches_in(text: &str, lang: Lang, terms: &HashMap<String, f32>) -> Vec<Match> {
     let numbers: HashMap<&str, usize> =
         terms.keys().enumerate().map(|(number, term)| (term.as_str(), number)).collect();
-    let mut maker = Terms::new(lang);
-    let mut term = String::new();
+    let mut vocabulary = Vocabulary::of_a_text();
+    vocabulary.set_lang(lang);
     let mut found = Vec::new();
     for word in Words::of(text) {
-        maker.put(word, &mut term);
-        if let Some(number) = numbers.get(term.as_str()) {
-            let worth = terms.get(&term).copied().unwrap_or_default();
+        let term = vocabulary.number_of(text, word);
+        let term = vocabulary.term(term);
+        if let Some(number) = numbers.get(term) {
+            let worth = terms.get(term).copied().unwrap_or_default();
             found.push(Match { range: word.start..word.end(), term: *number, worth });
             if found.len() == MATCHES_MAX {
                 break;

@@ -5,40 +5,28 @@
 //! Scripts without spaces between words (Chinese, Japanese, Thai, also Korean) become pairs of
 //! neighbouring characters, so that any piece of a sentence can be found.
 //!
-//! Stemming costs more than all the rest, and most words of a page were seen before: a small
-//! [`Memory`] has what became of them.
-
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+//! Stemming costs more than all the rest, and most words of a page were seen before: a
+//! [`Vocabulary`](crate::vocabulary::Vocabulary) has what became of them.
 
 use frostem::Stemmer;
-use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::language::Lang;
-use crate::memory::Memory;
 
 /// Longer "words" are no words, but encoded data. Part of the format of the index, so no setting.
 const WORD_BYTES_MAX: usize = 96;
-/// Words whose term is remembered while an index is written: most of what a crawl has to say. A stem
-/// costs a microsecond, a look at the memory a small part of that.
-const INDEX_WORDS: usize = 32_768;
-/// And where a text or two are read.
-const TEXT_WORDS: usize = 1_024;
 /// Between the language of a text and the text.
 const TAG_END: char = '\u{1f}';
 /// Bytes of a tag: two letters and the end.
-pub(crate) const TAG_BYTES: usize = 3;
+const TAG_BYTES: usize = 3;
 
-/// A text with the language that it is to be read in, as indexed fields hold it.
-pub(crate) fn tagged(lang: Lang, text: &str) -> String {
-    let mut tagged = String::with_capacity(TAG_BYTES + text.len());
-    tagged.push_str(lang.code());
-    tagged.push(TAG_END);
-    tagged.push_str(text);
-    tagged
+/// Appends what stands before a text that is stored: the language that it is read in.
+pub(crate) fn push_tag(lang: Lang, out: &mut String) {
+    out.push_str(lang.code());
+    out.push(TAG_END);
 }
 
-/// Language and text of what [`tagged`] made.
+/// Language and text of what begins with what [`push_tag`] appends.
 pub(crate) fn untagged(text: &str) -> (Lang, &str) {
     match text.split_at_checked(TAG_BYTES) {
         Some((tag, rest)) if tag.ends_with(TAG_END) => (Lang::of(&tag[..2]), rest),
@@ -190,21 +178,16 @@ fn is_unspaced(character: char) -> bool {
 pub(crate) struct Terms {
     lang: Lang,
     stemmer: Option<Stemmer>,
-    memory: Memory,
     lower: String,
 }
 
 impl Terms {
-    /// For a text or two.
     pub fn new(lang: Lang) -> Self {
-        let mut terms = Self::remembering(TEXT_WORDS);
-        terms.set_lang(lang);
-        terms
+        Self { lang, stemmer: lang.algorithm().map(Stemmer::new), lower: String::new() }
     }
 
-    fn remembering(words: usize) -> Self {
-        let memory = Memory::new(words);
-        Self { lang: Lang::NONE, stemmer: None, memory, lower: String::new() }
+    pub fn lang(&self) -> Lang {
+        self.lang
     }
 
     pub fn set_lang(&mut self, lang: Lang) {
@@ -217,16 +200,9 @@ impl Terms {
     /// Puts the term of a word in the place of what `term` holds; an empty one is no term.
     pub fn put(&mut self, word: Word<'_>, term: &mut String) {
         term.clear();
-        if word.text.len() > WORD_BYTES_MAX {
-            return;
+        if word.text.len() <= WORD_BYTES_MAX {
+            self.make(word, term);
         }
-        let place = self.memory.place_of(word.text);
-        if let Some(known) = self.memory.term_of(place, word.text, self.lang) {
-            term.push_str(known);
-            return;
-        }
-        self.make(word, term);
-        self.memory.learn(place, word.text, self.lang, term);
     }
 
     fn make(&mut self, word: Word<'_>, term: &mut String) {
@@ -288,68 +264,6 @@ pub(crate) fn plain(word: &str) -> String {
     terms_of(word, Lang::NONE).into_iter().map(|(_, term)| term).collect()
 }
 
-/// The tokenizer of every field that holds words. It reads what [`tagged`] made.
-///
-/// Each field of each segment has a clone of it. They share what makes terms, so that what one has learnt
-/// all know; and tantivy's one thread that indexes reads one text at a time.
-#[derive(Clone)]
-pub(crate) struct PageTokenizer(Arc<Mutex<Maker>>);
-
-/// Makes terms, one after the other.
-struct Maker {
-    terms: Terms,
-    token: Token,
-}
-
-impl Default for PageTokenizer {
-    fn default() -> Self {
-        let terms = Terms::remembering(INDEX_WORDS);
-        Self(Arc::new(Mutex::new(Maker { terms, token: Token::default() })))
-    }
-}
-
-impl Tokenizer for PageTokenizer {
-    type TokenStream<'a> = PageTokens<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> PageTokens<'a> {
-        let (lang, text) = untagged(text);
-        let mut maker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        maker.terms.set_lang(lang);
-        maker.token.reset();
-        PageTokens { words: Words::of(text), maker }
-    }
-}
-
-/// The terms of one field.
-pub(crate) struct PageTokens<'a> {
-    words: Words<'a>,
-    maker: MutexGuard<'a, Maker>,
-}
-
-impl TokenStream for PageTokens<'_> {
-    fn advance(&mut self) -> bool {
-        let Maker { terms, token } = &mut *self.maker;
-        for word in self.words.by_ref() {
-            // Also where nothing is indexed: it stands between its neighbours all the same.
-            token.position = token.position.wrapping_add(1);
-            terms.put(word, &mut token.text);
-            if !token.text.is_empty() {
-                (token.offset_from, token.offset_to) = (word.start, word.end());
-                return true;
-            }
-        }
-        false
-    }
-
-    fn token(&self) -> &Token {
-        &self.maker.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        &mut self.maker.token
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -391,47 +305,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_what_was_made() {
-        let text = "run Running RUNNER runs läuft 走る run Running";
-        let mut remembering = Terms::new(Lang::of("en"));
-        for _ in 0..3 {
-            for word in Words::of(text) {
-                let (mut term, mut fresh) = (String::new(), String::new());
-                remembering.put(word, &mut term);
-                Terms::new(Lang::of("en")).put(word, &mut fresh);
-                assert_eq!(term, fresh);
-            }
-        }
-        remembering.set_lang(Lang::NONE);
-        let (mut term, word) = (String::new(), Words::of(text).nth(1).unwrap());
-        remembering.put(word, &mut term);
-        assert_eq!(term, "running", "another language, another term");
-    }
-
-    #[test]
-    fn the_tokenizer_reads_the_language_from_the_text() {
-        let mut tokenizer = PageTokenizer::default();
-        for (tag, expected) in [("en", "hous"), ("--", "houses")] {
-            let text = tagged(Lang::of(tag), "houses");
-            let mut stream = tokenizer.token_stream(&text);
-            assert!(stream.advance());
-            assert_eq!((stream.token().text.as_str(), stream.token().position), (expected, 0));
-            assert!(!stream.advance());
+    fn a_stored_text_begins_with_its_language() {
+        for (tag, expected) in [("en", "en"), ("", "--")] {
+            let mut text = String::new();
+            push_tag(Lang::of(tag), &mut text);
+            text.push_str("houses");
+            assert_eq!(untagged(&text), (Lang::of(expected), "houses"));
         }
         assert_eq!(untagged("no tag"), (Lang::NONE, "no tag"));
-    }
-
-    #[test]
-    fn fields_share_what_makes_terms_and_each_text_begins_anew() {
-        let mut title = PageTokenizer::default();
-        let mut text = title.clone();
-        for _ in 0..2 {
-            for field in [&mut title, &mut text] {
-                let mut stream = field.token_stream("one two");
-                let mut found = Vec::new();
-                stream.process(&mut |token| found.push((token.position, token.text.clone())));
-                assert_eq!(found, [(0, "one".to_owned()), (1, "two".to_owned())]);
-            }
-        }
     }
 }

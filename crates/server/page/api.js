@@ -75,12 +75,14 @@ function parsed(text) {
 /** True for the error of a request that was given up because its view is gone. */
 export const isGone = (error) => error?.name === 'AbortError';
 
+/** Whom to tell how the stream to the server is: `live` or `lost`. */
+const onState = (detail) => dispatchEvent(new CustomEvent('larm:connection', { detail }));
+
 /**
- * Server-sent events, for as long as `signal` allows. `handlers` maps event names to functions; `onState` hears
- * `live` and `lost`. A lost stream is tried again, ever more slowly. A hidden page lets go of its stream: a browser
+ * Server-sent events, for as long as `signal` allows. `handlers` maps event names to functions. A lost stream is tried again, ever more slowly. A hidden page lets go of its stream: a browser
  * opens six connections to a host, and a page in each of six tabs would block the seventh.
  */
-export function listen(path, handlers, onState, signal) {
+export function listen(path, handlers, signal) {
   let source = null;
   let timer = 0;
   let failures = 0;
@@ -107,7 +109,7 @@ export function listen(path, handlers, onState, signal) {
     close();
     if (signal.aborted) return;
     const wait = BACK_OFF_MS[Math.min(failures++, BACK_OFF_MS.length - 1)];
-    onState('lost', Date.now() + wait);
+    onState('lost');
     timer = setTimeout(open, wait * (0.8 + 0.4 * Math.random()));
     get('/server', { signal }).catch(() => {});
   };

@@ -3,7 +3,7 @@
 
 import { h, fill, icon, refill, say, foreign } from './dom.js';
 import { get, listen, crawlPath, isGone } from './api.js';
-import { badge, loading, problemBox, announce } from './widgets.js';
+import { announce, badge, emptyBox, loading, problemBox } from './widgets.js';
 import { STATES, standing } from './words.js';
 import { short } from './format.js';
 import { actions } from './steer.js';
@@ -33,7 +33,7 @@ const MODULES = { redirects: 'broken' };
 export function openCrawl(id, main, side) {
   const ended = new AbortController();
   const events = new EventTarget();
-  const place = h('div', { class: 'view' });
+  const place = h('div.view');
   const head = headOf(id);
   const nav = navOf(id);
   let crawl = null;
@@ -53,8 +53,7 @@ export function openCrawl(id, main, side) {
     fill(place, loading());
     update(await get(crawlPath(id), { signal: ended.signal }));
     const tell = (name) => (detail) => events.dispatchEvent(new CustomEvent(name, { detail }));
-    const state = (detail) => dispatchEvent(new CustomEvent('larm:connection', { detail }));
-    listen(crawlPath(id, 'events'), { status: update, fetches: tell('fetches') }, state, ended.signal);
+    listen(crawlPath(id, 'events'), { status: update, fetches: tell('fetches') }, ended.signal);
   }
 
   const ready = start();
@@ -85,20 +84,26 @@ export function openCrawl(id, main, side) {
       fill(place, node);
       nav.mark(known[0]);
     } catch (error) {
-      const again = () => location.reload();
-      if (!isGone(error)) fill(place, problemBox(error, again));
+      if (!isGone(error)) fill(place, crawl || error.status !== 404 ? problemBox(error, reload) : noCrawl());
     }
   }
 
   return { show, close: () => ended.abort() };
 }
 
+const reload = () => location.reload();
+
+function noCrawl() {
+  const way = h('a', { href: '/' }, 'All crawls');
+  return emptyBox('search', 'There is no such crawl here.', way);
+}
+
 function headOf(id) {
   const name = h('h1', id);
-  const state = h('span', { class: 'state' });
-  const words = h('p', { class: 'standing' });
-  const buttons = h('div', { class: 'row actions' });
-  const node = h('div', { class: 'crawl-head' }, h('div', { class: 'crawl-title' }, name, state, buttons), words);
+  const state = h('span.state');
+  const words = h('p.standing');
+  const buttons = h('div.row.actions');
+  const node = h('div.crawl-head', h('div.crawl-title', name, state, buttons), words);
   let last = '';
   let saidAt = 0;
 
@@ -122,13 +127,13 @@ function headOf(id) {
 
 function navOf(id) {
   const links = VIEWS.map(([view, name, counter]) => {
-    const number = h('span', { class: 'number' });
+    const number = h('span.number');
     const link = h('a', { href: viewPath(id, view), 'data-view': view }, icon(view), h('span', name), number);
     return { link, number, counter, view };
   });
   const node = h(
-    'nav',
-    { class: 'side', 'aria-label': 'Views of this crawl' },
+    'nav.side',
+    { 'aria-label': 'Views of this crawl' },
     links.map(({ link }) => link),
   );
   function update(crawl) {

@@ -1,53 +1,42 @@
 // One URL in full: what came of it and why, what was sent and answered, who links to it, where it leads, its text.
 
-import { h, fill, foreign, outLink, urlText } from './dom.js';
+import { h, fill, foreign, outLink, told, turns, urlText } from './dom.js';
 import { get, crawlPath, query, isGone } from './api.js';
-import { asCommand, badge, button, loading, problemBox } from './widgets.js';
+import { asCommand, badge, button, hint, loading, problemBox } from './widgets.js';
 import { ago, bytes, count, counted, duration } from './format.js';
-import { OUTCOMES, STATUSES } from './words.js';
+import { OUTCOMES, statusText } from './words.js';
 import { ruleDialog } from './steer.js';
 import { viewPath } from './stage.js';
 
 const TEXT_SHOWN_MAX = 20_000;
 
+const turn = turns();
+
 /** Shows `url` in `place`. `open(url)` goes to another one, `close()` leaves. */
 export async function detail(place, stage, url, { open, close }) {
   const path = crawlPath(stage.id, 'url') + query({ url });
-  const turn = (place.dataset.turn = String(Number(place.dataset.turn ?? 0) + 1));
-  fill(place, head(url, close), loading());
+  const body = h('div.detail-body', loading());
+  const isLast = turn();
+  const closer = button('Close', close, { kind: 'small', sign: 'close' });
+  fill(place, h('div.detail-head', h('h3', urlText(url), outLink(url)), closer), body);
   try {
     const found = await get(path, { signal: stage.signal });
-    if (place.dataset.turn !== turn) return;
-    fill(place, head(url, close), parts(found, stage, url, open), asCommand('GET', path));
+    if (isLast()) fill(body, parts(found, stage, url, open), asCommand('GET', path));
   } catch (error) {
-    if (!isGone(error) && place.dataset.turn === turn)
-      fill(
-        place,
-        head(url, close),
-        problemBox(error, () => detail(place, stage, url, { open, close })),
-      );
+    const again = () => detail(place, stage, url, { open, close });
+    if (!isGone(error) && isLast()) fill(body, problemBox(error, again));
   }
 }
 
-const head = (url, close) =>
-  h(
-    'div',
-    { class: 'detail-head' },
-    h('h3', urlText(url), outLink(url)),
-    button('Close', close, { kind: 'small', sign: 'close' }),
-  );
-
 function parts(found, stage, url, open) {
-  const { row } = found;
+  const { row, notes = [], text } = found;
+  const copy = viewPath(stage.id, 'archive', { url, at: row?.at });
   return [
-    row?.title ? h('p', { class: 'page-title' }, foreign(row.title)) : null,
+    row?.title ? h('p.page-title', foreign(row.title)) : null,
     row ? facts(row, found.facts, open) : null,
     h(
-      'div',
-      { class: 'row' },
-      found.archived
-        ? h('a', { class: 'button', href: viewPath(stage.id, 'archive', { url, at: row?.at }) }, 'Archived copy')
-        : null,
+      'div.row',
+      found.archived ? h('a.button', { href: copy }, 'Archived copy') : null,
       button('Leave out its like …', () => ruleDialog(stage.id, { exclude: patternOf(url) })),
     ),
     why(found.why),
@@ -55,68 +44,59 @@ function parts(found, stage, url, open) {
     links('Links on it', found.out, open),
     message('Answer', found.response),
     message('Request', found.request),
-    found.notes?.length
+    notes.length
       ? part(
           'Notes',
           h(
             'ul',
-            found.notes.map((note) => h('li', typeof note === 'string' ? note : JSON.stringify(note))),
+            notes.map((note) => h('li', plain(note))),
           ),
         )
       : null,
-    found.text
-      ? part('Text', h('div', { class: 'page-text', dir: 'auto' }, found.text.slice(0, TEXT_SHOWN_MAX)))
-      : null,
+    text ? part('Text', h('div.page-text', { dir: 'auto', tabindex: '0' }, text.slice(0, TEXT_SHOWN_MAX))) : null,
   ];
 }
 
-const part = (title, ...children) => h('details', { class: 'part' }, h('summary', title), children);
+const plain = (value) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+
+/** A way to another URL, in the same place. */
+const step = (url, open) => h('button.plain-button', { type: 'button', onclick: () => open(url) }, urlText(url));
+
+const part = (title, ...children) => h('details.part', h('summary', title), children);
 
 function facts(row, more, open) {
-  const link = (to) => h('button', { type: 'button', class: 'plain-button', onclick: () => open(to) }, urlText(to));
-  const status = row.status ? `${row.status}${STATUSES[row.status] ? ` (${STATUSES[row.status]})` : ''}` : null;
   const rows = [
     ['Outcome', badge(OUTCOMES, row.outcome)],
-    ['Status', status],
+    ['Status', row.status && statusText(row.status)],
     ['Reason', row.reason],
-    ['Leads to', row.redirect && link(row.redirect)],
-    ['Same bytes as', row.same_as && link(row.same_as)],
-    ['Nearly the same as', row.near && link(row.near)],
+    ['Leads to', row.redirect && step(row.redirect, open)],
+    ['Same bytes as', row.same_as && step(row.same_as, open)],
+    ['Nearly the same as', row.near && step(row.near, open)],
     ['Type', row.type],
-    ['Size', row.bytes !== undefined && row.bytes !== null ? `${bytes(row.bytes)} in ${duration(row.ms)}` : null],
+    ['Size', Number.isFinite(row.bytes) && `${bytes(row.bytes)} in ${duration(row.ms)}`],
     ['When', ago(row.at)],
     ['Depth', row.depth ? counted(row.depth, 'hop') : 'a start URL'],
-    ['Found', row.from ? [`${row.via ?? 'link'} on `, link(row.from)] : row.via],
-    ['Tries', row.tries > 1 ? count(row.tries) : null],
-    ...Object.entries(more ?? {}).map(([name, value]) => [
-      name,
-      typeof value === 'object' ? JSON.stringify(value) : String(value),
-    ]),
+    ['Found', row.from ? [`${row.via ?? 'link'} on `, step(row.from, open)] : row.via],
+    ['Tries', row.tries > 1 && count(row.tries)],
+    ...Object.entries(more ?? {}).map(([name, value]) => [name, plain(value)]),
   ];
   return h(
-    'dl',
-    { class: 'facts-list' },
+    'dl.facts-list',
     rows.filter(([, value]) => value).map(([name, value]) => [h('dt', name), h('dd', value)]),
   );
 }
 
+/** Why it came out so, in the server's words; the line of robots.txt where they do not have it. */
 function why(found) {
   if (!found) return null;
   const { robots, words = [] } = found;
-  const line = robots?.line ? ` Line ${robots.line}` : '';
-  const verdict = robots
-    ? h(
-        'p',
-        robots.allowed ? 'robots.txt lets us in.' : 'robots.txt says no.',
-        robots.rule ? [`${line ? `${line}: ` : ' '}`, h('code', robots.rule)] : null,
-      )
-    : null;
+  const rule = robots?.rule && !words.some((text) => text.includes(robots.rule));
+  const line = robots?.line ? `line ${robots.line}: ` : '';
   return h(
-    'section',
-    { class: 'why' },
+    'section.why',
     h('h4', 'Why'),
-    words.map((text) => h('p', text)),
-    verdict,
+    words.map((text) => h('p', told(text))),
+    rule ? h('p', 'In robots.txt, ', line, h('code', robots.rule)) : null,
   );
 }
 
@@ -125,28 +105,23 @@ function links(title, found, open) {
   const items = found.links.map((link) =>
     h(
       'li',
-      h('button', { type: 'button', class: 'plain-button', onclick: () => open(link.url) }, urlText(link.url)),
+      step(link.url, open),
       link.text ? [' ', foreign(link.text, 'q')] : null,
-      link.verdict ? h('span', { class: 'hint' }, ` ${link.verdict}`) : null,
+      link.verdict ? h('span.hint', ` ${link.verdict}`) : null,
     ),
   );
   const rest = found.total - found.links.length;
   return part(
     `${title}: ${found.partial ? 'at least ' : ''}${count(found.total)}`,
-    h('ul', { class: 'plain urls-list' }, items),
-    rest > 0 ? h('p', { class: 'hint' }, `and ${count(rest)} more`) : null,
+    h('ul.plain.urls-list', items),
+    rest > 0 ? hint(`and ${count(rest)} more`) : null,
   );
 }
 
 function message(title, sent) {
   if (!sent) return null;
-  const lines = sent.headers.map(([name, value]) =>
-    h('div', h('span', { class: 'header-name' }, `${name}: `), value),
-  );
-  return part(
-    `${title}: ${sent.line}`,
-    h('div', { class: 'headers mono', dir: 'ltr' }, h('div', sent.line), lines),
-  );
+  const lines = sent.headers.map(([name, value]) => h('div', h('span.header-name', `${name}: `), value));
+  return part(`${title}: ${sent.line}`, h('div.headers.mono', { dir: 'ltr' }, h('div', sent.line), lines));
 }
 
 /** A pattern for URLs like this one: its directory. */

@@ -5,19 +5,22 @@ const SVG = 'http://www.w3.org/2000/svg';
 const PROPERTIES = new Set(['value', 'checked', 'selected', 'disabled', 'open', 'hidden']);
 
 /**
- * An HTML element: properties, if any, then children. `on…` properties are listeners; null, undefined and false are
- * left out.
+ * An HTML element: `div.card` for its tag and classes, properties, if any, then children. `on…` properties are
+ * listeners; null, undefined and false are left out.
  */
-export function h(tag, ...rest) {
-  return dress(document.createElement(tag), rest);
+export function h(name, ...rest) {
+  const [tag, ...classes] = name.split('.');
+  return dress(document.createElement(tag), classes, rest);
 }
 
 /** The same for SVG. */
-export function s(tag, ...rest) {
-  return dress(document.createElementNS(SVG, tag), rest);
+export function s(name, ...rest) {
+  const [tag, ...classes] = name.split('.');
+  return dress(document.createElementNS(SVG, tag), classes, rest);
 }
 
-function dress(node, rest) {
+function dress(node, classes, rest) {
+  if (classes.length) node.setAttribute('class', classes.join(' '));
   const properties = Object.getPrototypeOf(rest[0] ?? '') === Object.prototype ? rest.shift() : {};
   for (const [name, value] of Object.entries(properties)) set(node, name, value);
   add(node, rest);
@@ -90,6 +93,9 @@ export function outLink(url) {
 export function foreign(text, tag = 'bdi') {
   return h(tag, { dir: 'auto' }, text);
 }
+
+/** Words of the server: what stands between backticks is code. */
+export const told = (text) => text.split('`').map((part, n) => (n % 2 ? h('code', part) : part));
 
 /** Calls `act` once it was asked for no more for `ms`. */
 export function debounce(act, ms) {

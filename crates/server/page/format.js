@@ -51,8 +51,9 @@ export function duration(ms) {
   return pair(seconds, 86_400, 'd', 3600, 'h');
 }
 
-/** The same for a guess: no finer than it can be. */
-export const roughly = (ms) => (ms < 60_000 ? 'less than a minute' : duration(Math.round(ms / 60_000) * 60_000));
+/** The same for a guess, in words: no finer than it can be. */
+export const roughly = (ms) =>
+  ms < 60_000 ? 'less than a minute' : `about ${duration(Math.round(ms / 60_000) * 60_000)}`;
 
 function pair(seconds, large, largeName, small, smallName) {
   const rest = Math.floor((seconds % large) / small);

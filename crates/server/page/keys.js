@@ -1,4 +1,9 @@
-// The settings of a crawl by key: what kind of value each takes, and what it means in a few words.
+// The settings of a crawl by key: what kind of value each takes, what it means in a few words, and the form for those
+// that can be changed while it runs.
+
+import { patch } from './api.js';
+import { asCommand, busy, field, form, line, submitter, toast } from './widgets.js';
+import { settingText } from './words.js';
 
 /** `key: [kind, words]`; kinds are text, number, list and yes (yes or no). */
 export const SETTINGS = {
@@ -49,12 +54,44 @@ export const SETTINGS = {
   limit: ['list', 'NAME=VALUE of one of the limits'],
 };
 
+/** Settings that have fields of their own, or that nobody types. */
+const OTHERS = {
+  seeds: 'Where it begins',
+  scope: 'How far around each seed: host, domain, subdomains, prefix, any',
+  filters: 'What each link has to pass, in this order',
+  'public-only': 'Ask no private addresses, and none of this machine',
+  contact: 'Your address for webmasters',
+  delay: 'Pause between two requests to a host',
+  rate: 'Requests a second, over all hosts',
+  'max-time': 'Stop after this time',
+  'max-size': 'Stop after this much was received',
+  block: 'A file of hosts to leave alone',
+  'allow-target': 'Ask these hosts and no others',
+};
+
+/** Changes that are called otherwise than settings, or mean something else there. */
+const CHANGES = {
+  exclude: 'Follow no URL that matches this pattern',
+  unexclude: 'This pattern of larm.toml excludes nothing any more',
+  block: 'This host is left alone, with everything below it',
+  unblock: 'This host is left alone no longer',
+  'host-delay': 'Pause between two requests to this host',
+  'host-pause': 'Nothing is asked of this host for now',
+  'host-resume': 'This host is asked again',
+};
+
+/** What a setting means. */
+export const meaning = (key) => SETTINGS[key]?.[1] ?? OTHERS[key] ?? '';
+
+/** What a change means. */
+export const meaningOfChange = (key) => CHANGES[key] ?? meaning(key);
+
 /** Settings that a running crawl takes at once, with what they take. */
 export const LIVE = {
   delay: ['Pause per host', 'between two requests: 500ms, 2s, 1m'],
   rate: ['Requests a second', 'over all hosts: a number, or none'],
   concurrency: ['Fetches at a time', 'over all hosts: a number, or auto'],
-  'max-pages': ['Pages at most', 'over all runs: a number'],
+  'max-pages': ['Pages at most', 'over all runs: a number, or none'],
   'host-budget': ['Budget of a host', 'pages until it shows something new, or off'],
   'site-budget': ['Budget of a site', 'the same for all its hosts, or off'],
   'pattern-budget': ['Budget of a pattern', 'pages with nothing new until their like wait, or off'],
@@ -63,18 +100,57 @@ export const LIVE = {
 /** What was typed as the value that larm.toml would have. What fits no kind stays text: the server says why not. */
 export function readSetting(key, text) {
   const kind = SETTINGS[key]?.[0] ?? 'text';
-  if (kind === 'list')
-    return isPattern(key)
-      ? [text]
-      : text
-          .split(',')
-          .map((part) => part.trim())
-          .filter(Boolean);
+  if (kind === 'list') return isPattern(key) ? [text] : parts(text, ',');
   if (kind === 'yes' && /^(true|yes|on|false|no|off)$/i.test(text)) return /^(true|yes|on)$/i.test(text);
   if (kind === 'number' && /^[\d_, ]+$/.test(text)) return Number(text.replace(/[_, ]/g, ''));
   if (key === 'concurrency' && /^\d+$/.test(text)) return Number(text);
   return text;
 }
 
+/** What stands between separators, without the space around it. */
+export const parts = (text, separator) =>
+  text
+    .split(separator)
+    .map((part) => part.trim())
+    .filter(Boolean);
+
 /** A comma may be part of these. */
 const isPattern = (key) => ['include', 'exclude', 'header', 'place'].includes(key);
+
+/**
+ * The form for some of the LIVE settings of the crawl whose settings are at `path`. `take(answer)` puts in how they
+ * are now; `done(answer)` hears of a change.
+ */
+export function liveForm(path, keys, done) {
+  const boxes = keys.map((key) => field(LIVE[key][0], line(null), { hint: LIVE[key][1], key }));
+  const command = asCommand('PATCH', path, { delay: '2s' });
+  const apply = submitter('Apply');
+
+  /** A field that was emptied takes its setting back: it is then what it is when nobody sets it. */
+  function body() {
+    const changed = boxes.filter(({ input }) => input.value.trim() !== input.defaultValue);
+    const typed = (box) => box.input.value.trim().replaceAll(',', '') || null;
+    return Object.fromEntries(changed.map((box) => [box.dataset.key, typed(box)]));
+  }
+  function take({ in_force: now }) {
+    for (const box of boxes) box.input.value = box.input.defaultValue = settingText(now[box.dataset.key]);
+  }
+  function complain(error) {
+    const box = boxes.find(({ dataset }) => dataset.key === error.key);
+    if (!box) return toast(error.message, 'bad');
+    box.complain(error.message);
+    box.input.focus();
+  }
+  async function send() {
+    boxes.forEach((box) => box.complain());
+    if (!Object.keys(body()).length) return toast('Nothing was changed.');
+    const change = () => patch(path, body()).catch(complain);
+    const answer = await busy(apply, change);
+    if (!answer) return;
+    take(answer);
+    toast('The change is made.');
+    done?.(answer);
+  }
+  const oninput = () => command.update('PATCH', path, body());
+  return { node: [form('form.pace', send, { oninput }, boxes, apply), command], take };
+}

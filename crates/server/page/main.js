@@ -1,8 +1,8 @@
 // The beginning: the frame around the views, and which view belongs to which address.
 
 import { h, fill, icon, say } from './dom.js';
-import { gate, get } from './api.js';
-import { button, emptyBox, loading, problemBox } from './widgets.js';
+import { gate, get, post } from './api.js';
+import { busy, button, emptyBox, field, loading, problemBox, submitter } from './widgets.js';
 import { followLinks, road } from './stage.js';
 import { openCrawl } from './crawl.js';
 import { themeButton } from './theme.js';
@@ -18,32 +18,26 @@ const PLACES = {
   '/compare': ['Compare', () => import('./views/compare.js')],
 };
 
+const out = button(h('span', 'Log out'), logOut, { kind: 'quiet log-out', sign: 'lock', 'aria-label': 'Log out' });
 let shown = null; // the view on the stage: {key, close, show?}
 
 function header() {
-  const connection = h('span', { id: 'connection', class: 'connection', role: 'status' });
-  const home = h(
-    'a',
-    { class: 'home', href: '/' },
-    h('img', { src: '/page/logo.svg', alt: '', width: 28, height: 28 }),
-    'larm',
-  );
-  const links = [
-    ['/', 'Crawls'],
-    ['/new', 'New crawl'],
-    ['/compare', 'Compare'],
-  ];
-  const nav = h(
-    'nav',
-    { 'aria-label': 'larm' },
-    links.map(([href, text]) => h('a', { href }, text)),
-  );
-  fill(document.getElementById('top'), home, isPublic ? null : nav, connection, themeButton());
-  if (!isPublic)
-    get('/server').then(
-      ({ root }) => (nav.children[1].hidden = !root),
-      () => {},
-    );
+  const logo = h('img', { src: '/page/logo.svg', alt: '', width: 28, height: 28 });
+  const links = Object.entries(PLACES).map(([href, [name]]) => h('a', { href }, name));
+  const connection = h('span.connection', { id: 'connection', role: 'status' });
+  const own = isPublic ? [connection] : [h('nav', { 'aria-label': 'larm' }, links), connection, out];
+  out.hidden = true;
+  fill(document.getElementById('top'), h('a.home', { href: '/' }, logo, 'larm'), own, themeButton());
+  if (isPublic) return;
+  const show = ({ root }) => {
+    links[1].hidden = !root;
+    out.hidden = false;
+  };
+  get('/server').then(show, () => {});
+}
+
+async function logOut() {
+  if (await busy(out, () => post('/logout').then(() => true))) locked('You are logged out');
 }
 
 function markPlace(path) {
@@ -87,7 +81,7 @@ async function showPlace(key, place) {
   try {
     const view = await module();
     if (ended.signal.aborted) return;
-    const node = h('div', { class: 'view' });
+    const node = h('div.view');
     view.default(node, { signal: ended.signal, params: new URLSearchParams(location.search), isPublic });
     fill(main, node);
   } catch (error) {
@@ -110,36 +104,67 @@ function notFound() {
   document.title = 'Not here · larm';
   fill(
     main,
-    h('h1', { class: 'sr-only', tabindex: '-1', 'data-focus': true }, 'Not here'),
+    h('h1.sr-only', { tabindex: '-1', 'data-focus': true }, 'Not here'),
     emptyBox('search', 'There is nothing at this address.', h('a', { href: '/' }, 'All crawls')),
   );
 }
 
-/** The server does not know this browser: says how to get in, whatever was shown. */
-function locked() {
+/** The server does not know this browser: asks for the token, whatever was shown. */
+function locked(title = 'This browser is not let in yet') {
+  if (shown?.key === 'locked') return; // each of several requests may be refused
   leave();
   shown = { key: 'locked', close() {} };
   document.title = 'Locked · larm';
+  out.hidden = true;
+  const isWrong = location.search === '?wrong-token';
+  const input = h('input', { type: 'password', name: 'token', autocomplete: 'off', required: true });
+  const box = field('Token', input, { hint: 'A cookie keeps you in from then on, until the server ends.' });
+  // The whole address: a path that begins with two slashes would be another host.
+  const form = h(
+    'form',
+    { method: 'get', action: location.origin + location.pathname },
+    box,
+    submitter('Let me in'),
+  );
+  box.complain(isWrong ? 'That token is not the right one.' : '');
+  if (isWrong) history.replaceState(null, '', '/');
   fill(
     main,
     h(
-      'div',
-      { class: 'lock' },
+      'div.lock',
       icon('lock'),
-      h('h1', { tabindex: '-1', 'data-focus': true }, 'This browser is not let in yet'),
-      h(
-        'p',
-        'When ',
-        h('code', 'larm serve'),
-        ' starts, it prints a link with a token in it. Open that link once in this browser; after that, a cookie lets you in.',
-      ),
-      h('pre', h('code', `${location.origin}/?token=…`)),
-      h('p', 'The link is gone? Start ', h('code', 'larm serve'), ' again: crawls that run go on meanwhile.'),
-      button('Try again', () => location.reload(), { kind: 'main' }),
+      h('h1', { tabindex: '-1', 'data-focus': !isWrong }, title),
+      h('p', 'Open the link that ', h('code', 'larm serve'), ' printed when it started, or type its token here.'),
+      form,
+      whichToken(),
     ),
   );
-  settleFocus();
+  isWrong ? input.focus() : settleFocus();
 }
+
+const whichToken = () =>
+  h(
+    'details',
+    h('summary', 'Which token?'),
+    h(
+      'ul',
+      h('li', 'If you gave it one with ', h('code', 'LARM_TOKEN'), ' or ', h('code', '--token'), ': that one.'),
+      h(
+        'li',
+        'If not, it made one. It is the part after ',
+        h('code', 'token='),
+        ' of the link, and also stands in the file ',
+        h('code', '.larm-server/token'),
+        ' where the crawls are.',
+      ),
+      h(
+        'li',
+        'You find neither? End ',
+        h('code', 'larm serve'),
+        ' and start it again: it prints the link. The crawls that it started stop meanwhile, with everything kept, and then go on.',
+      ),
+    ),
+  );
 
 /** How the stream to the server is: `live`, `lost` or `idle`. Said aloud only when it changes. */
 export function connectionState(state) {
@@ -149,7 +174,7 @@ export function connectionState(state) {
 }
 
 addEventListener('larm:connection', (event) => connectionState(event.detail));
-gate.addEventListener('locked', locked);
+gate.addEventListener('locked', () => locked());
 road.addEventListener('move', () => move());
 header();
 followLinks();

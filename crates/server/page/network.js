@@ -32,8 +32,8 @@ export function hostGraph({ nodes, arcs }) {
 function line(points, { from, to, links }) {
   const [a, b] = [points.get(from), points.get(to)];
   const node = s(
-    'line',
-    { class: 'arc', x1: a.x, y1: a.y, x2: b.x, y2: b.y },
+    'line.arc',
+    { x1: a.x, y1: a.y, x2: b.x, y2: b.y },
     s('title', `${from} → ${to}: ${counted(links, 'link')}`),
   );
   node.style.setProperty('stroke-width', `${Math.min(5, 0.6 + Math.log10(links + 1))}`);
@@ -43,8 +43,8 @@ function line(points, { from, to, links }) {
 function circle({ x, y }, { host, pages }, radius, isNamed) {
   const name = isNamed ? s('text', { y: radius + 13 }, host.length > 28 ? `${host.slice(0, 27)}…` : host) : null;
   return s(
-    'g',
-    { class: 'host', transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` },
+    'g.host',
+    { transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` },
     s('circle', { r: radius.toFixed(1) }),
     name,
     s('title', `${host}: ${counted(pages, 'page')}`),

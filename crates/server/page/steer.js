@@ -1,7 +1,7 @@
-// Steering: what can be done to a crawl, and rules with a preview of what they would remove.
+// Steering: what can be done to a crawl, and rules: with a preview of what they would leave out, and to be lifted again.
 
 import { h, fill, icon, urlText, debounce } from './dom.js';
-import { post, remove, crawlPath } from './api.js';
+import { get, post, remove, crawlPath, query } from './api.js';
 import { asCommand, busy, button, confirm, dialog, field, loading, problemBox, toast } from './widgets.js';
 import { counted, count } from './format.js';
 import { isAlive } from './words.js';
@@ -68,7 +68,7 @@ export async function deleteCrawl(crawl, node) {
 
 /**
  * The dialog for a rule: `{exclude: pattern}` or `{block: host}`. Shows, as one types, how many of the waiting
- * URLs it would remove; nothing changes before Apply.
+ * URLs it would leave out, and the rules that hold already; nothing changes before Apply.
  */
 export function ruleDialog(id, rule) {
   const [kind] = Object.keys(rule);
@@ -88,7 +88,7 @@ export function ruleDialog(id, rule) {
     const command = asCommand('POST', crawlPath(id, 'rules'), rule);
     const hint = isPattern
       ? 'A regular expression. It is looked for anywhere in a URL, such as /calendar/ or \\?sort='
-      : 'Nothing more is asked of it, and its waiting URLs go.';
+      : 'Nothing more is asked of it. Its waiting URLs are left out when their turn comes.';
     const box = field(isPattern ? 'Pattern' : 'Host', input, { hint });
     const body = () => ({ [kind]: input.value.trim() });
     let asked = 0;
@@ -123,6 +123,7 @@ export function ruleDialog(id, rule) {
       },
       box,
       preview,
+      held(id),
       command,
       h(
         'div',
@@ -134,10 +135,50 @@ export function ruleDialog(id, rule) {
   });
 }
 
+/** The rules that hold, each with a button that lifts it. */
+function held(id) {
+  const list = h('div');
+  const show = ({ rules }) =>
+    fill(
+      list,
+      rules.length
+        ? h(
+            'details',
+            h('summary', `${counted(rules.length, 'rule')} ${rules.length === 1 ? 'holds' : 'hold'} already`),
+            h(
+              'ul',
+              { class: 'plain' },
+              rules.map((rule) => h('li', { class: 'row' }, h('code', `${rule.key} ${rule.value}`), lift(rule))),
+            ),
+          )
+        : null,
+    );
+  const lift = ({ key, value }) => {
+    const node = button(
+      'Lift',
+      () =>
+        busy(node, async () => {
+          show(await liftRule(id, { [key]: value }));
+          toast('The rule is lifted. What it left out already stays so.');
+        }),
+      { kind: 'small', 'aria-label': `Lift ${key} ${value}` },
+    );
+    return node;
+  };
+  get(crawlPath(id, 'rules')).then(show, () => fill(list));
+  return list;
+}
+
+/** Where a rule, `{exclude: pattern}` or `{block: host}`, is lifted with DELETE. */
+export const rulePath = (id, rule) => crawlPath(id, 'rules') + query(rule);
+
+/** Lifts a rule; gives those that hold then. */
+export const liftRule = (id, rule) => remove(rulePath(id, rule));
+
 function matches({ waiting, matching, sampled, examples }) {
   const about = sampled ? 'about ' : '';
   const words = matching
-    ? `It would remove ${about}${count(matching)} of ${counted(waiting, 'waiting URL')}.`
+    ? `It would leave out ${about}${count(matching)} of ${counted(waiting, 'waiting URL')}, each when its turn comes.`
     : `It matches none of the ${counted(waiting, 'waiting URL')}, but would keep such URLs out from now on.`;
   return [
     h('p', h('strong', words)),
@@ -155,7 +196,7 @@ function matches({ waiting, matching, sampled, examples }) {
 async function applyRule(id, body, node, close) {
   const answer = await busy(node, () => post(crawlPath(id, 'rules'), body));
   if (!answer) return;
-  toast(`The rule is in force: ${counted(answer.matching, 'waiting URL')} removed.`);
+  toast(`The rule is in force. ${answer.words}`);
   close(answer);
 }
 

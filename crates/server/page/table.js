@@ -1,14 +1,17 @@
 // Tables that become cards on a phone, pages of lists, and rows that are changed in place while one looks at them.
 
-import { h, fill } from './dom.js';
-import { button } from './widgets.js';
+import { h, fill, turns } from './dom.js';
+import { get, crawlPath, query, isGone } from './api.js';
+import { asCommand, button, problemBox } from './widgets.js';
 import { count } from './format.js';
+import { remember } from './stage.js';
 
 /**
  * A table. Columns are `{name, cell(item), class?, sort?}`; `sorted` is the key that it is sorted by now, with `-` in
- * front for the other way round, and `onSort` hears of clicks. Roles are written out: as cards, rows would lose them.
+ * front for the other way round, and `onSort` hears of clicks. One that `isSmall` stays a table on a phone. Roles are
+ * written out: as cards, rows would lose them.
  */
-export function table(caption, columns, items, { sorted, onSort, rowProperties } = {}) {
+export function table(caption, columns, items, { sorted, onSort, rowProperties, isSmall } = {}) {
   const head = h(
     'tr',
     { role: 'row' },
@@ -16,12 +19,11 @@ export function table(caption, columns, items, { sorted, onSort, rowProperties }
   );
   const rows = items.map((item, n) => row(columns, item, rowProperties?.(item, n)));
   return h(
-    'div',
-    { class: 'table-box' },
+    'div.table-box',
     h(
-      'table',
-      { role: 'table', class: 'cards' },
-      h('caption', { class: 'sr-only' }, caption),
+      isSmall ? 'table' : 'table.cards',
+      { role: 'table' },
+      h('caption.sr-only', caption),
       h('thead', { role: 'rowgroup' }, head),
       h('tbody', { role: 'rowgroup' }, rows),
     ),
@@ -35,17 +37,11 @@ function headCell(column, sorted, onSort) {
   const is = sorted?.replace('-', '') === bare;
   const down = sorted?.startsWith('-');
   const next = is ? (down ? bare : `-${bare}`) : column.sort;
-  const sign = is ? (down ? ' ↓' : ' ↑') : '';
-  return h(
-    'th',
-    { ...properties, 'aria-sort': is ? (down ? 'descending' : 'ascending') : 'none' },
-    h(
-      'button',
-      { type: 'button', class: 'sort', onclick: () => onSort(next) },
-      column.name,
-      h('span', { 'aria-hidden': 'true' }, sign),
-    ),
-  );
+  const sign = h('span', { 'aria-hidden': 'true' }, is ? (down ? ' ↓' : ' ↑') : '');
+  const way = is ? (down ? 'descending' : 'ascending') : 'none';
+  const press = button(column.name, () => onSort(next), { kind: 'sort' });
+  press.append(sign);
+  return h('th', { ...properties, 'aria-sort': way }, press);
 }
 
 /** One row of such a table. */
@@ -81,15 +77,47 @@ export function keepRows(body, rows, items, keyOf, make) {
 }
 
 /**
+ * A list of a crawl with filters, order and pages: `part` of the API, asked with what `filters` say. `show(list,
+ * answer)` puts an answer into the list and says how many rows it has.
+ */
+export function browse({ id, signal }, part, filters, limit, show) {
+  const list = h('div');
+  const command = asCommand('GET', crawlPath(id, part));
+  const pages = pager(refresh);
+  const turn = turns();
+
+  async function refresh() {
+    const path = crawlPath(id, part) + query({ ...filters, limit, after: pages.cursor() });
+    command.update('GET', path);
+    list.setAttribute('aria-busy', 'true');
+    const isLast = turn();
+    try {
+      const answer = await get(path, { signal });
+      if (isLast()) pages.show(answer, show(list, answer));
+    } catch (error) {
+      if (isLast() && !isGone(error)) fill(list, problemBox(error, refresh));
+    }
+    if (isLast()) list.removeAttribute('aria-busy');
+  }
+  function change(values) {
+    Object.assign(filters, values);
+    remember(filters);
+    pages.reset();
+    return refresh();
+  }
+  return { list, pages, command, change, refresh };
+}
+
+/**
  * Goes through a list page by page, by cursors. `change(cursor)` loads one; `show(answer, shown)` tells where we are.
  * No more than one page is ever in the document.
  */
 export function pager(change) {
   let trail = [null];
-  const where = h('span', { class: 'where' });
+  const where = h('span.where');
   const back = button('← Back', () => go(-1), { kind: 'small' });
   const on = button('Next →', () => go(1), { kind: 'small' });
-  const node = h('nav', { class: 'pager', 'aria-label': 'Pages of the list' }, back, where, on);
+  const node = h('nav.pager', { 'aria-label': 'Pages of the list' }, back, where, on);
   let next = null;
   let seen = [0];
 

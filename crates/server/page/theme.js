@@ -22,10 +22,10 @@ function apply() {
 /** The button that changes it. */
 export function themeButton() {
   const node = h(
-    'button',
-    { type: 'button', class: 'quiet theme', onclick: toggle },
+    'button.quiet.theme',
+    { type: 'button', onclick: toggle },
     icon('theme'),
-    h('span', { class: 'sr-only' }, 'Dark colours'),
+    h('span.sr-only', 'Dark colours'),
   );
   function toggle() {
     try {

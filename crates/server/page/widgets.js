@@ -1,7 +1,8 @@
 // Small parts that every view uses: signs, problems, empty places, dialogs, notices, the command behind a view.
 
-import { h, fill, icon, freshId, say } from './dom.js';
+import { h, fill, icon, freshId, say, debounce, told } from './dom.js';
 import { address } from './api.js';
+import { tone, verdict, verdictWords } from './words.js';
 
 /** A sign with a word, from a table of words.js. */
 export function badge(table, key) {
@@ -14,16 +15,79 @@ export function button(text, act, { kind = '', sign, ...rest } = {}) {
   return h('button', { type: 'button', class: kind, onclick: act, ...rest }, sign ? icon(sign) : null, text);
 }
 
-/** What went wrong, and what to do next. */
+/** The button that sends a form. */
+export const submitter = (text, sign) => h('button.main', { type: 'submit' }, sign ? icon(sign) : null, text);
+
+/** A form that does `act` in place of sending anything; `name` may have classes. */
+export function form(name, act, ...rest) {
+  const onsubmit = (event) => {
+    event.preventDefault();
+    act(event);
+  };
+  const node = h(name, ...rest);
+  node.addEventListener('submit', onsubmit);
+  return node;
+}
+
+/** A field for one line that no browser should complete or correct; its label is its placeholder, too. */
+export const line = (label, properties) =>
+  h('input', {
+    type: 'text',
+    'aria-label': label,
+    placeholder: label,
+    autocomplete: 'off',
+    autocapitalize: 'none',
+    spellcheck: 'false',
+    ...properties,
+  });
+
+/** The same for what is looked for as one types. */
+export function finder(label, value, act, properties) {
+  const find = debounce(() => act(node.value.trim()), 250);
+  const node = line(label, { type: 'search', value, oninput: find, ...properties });
+  return node;
+}
+
+/** A part of a view with its own title. */
+export const card = (title, ...children) => h('section.card', h('h3', title), children);
+
+/** Small words beside something. */
+export const hint = (...words) => h('p.hint', words);
+
+/** Figures, each with its name and a note. `put(name, value, note)` adds or changes one; null hides it. */
+export function tilesOf() {
+  const node = h('dl.tiles');
+  const tiles = new Map();
+  function put(name, value, note = '') {
+    if (!tiles.has(name)) {
+      const [figure, small] = [h('dd'), h('dd.note')];
+      tiles.set(name, [h('div.tile', h('dt', name), figure, small), figure, small]);
+    }
+    const [tile, figure, small] = tiles.get(name);
+    if (!tile.parentNode) node.append(tile);
+    tile.hidden = value === null;
+    say(figure, value ?? '');
+    say(small, note);
+  }
+  return { node, put };
+}
+
+/** One short word for what came of a URL, with the rest on hover. */
+export const verdictSign = (row) => h(`span.verdict.${tone(row)}`, { title: verdictWords(row) }, verdict(row));
+
+/** A list as a file. */
+export const csvLink = (path) => h('a.button', { href: address(path), download: true }, icon('down'), 'CSV');
+
+/** What went wrong, and what to do next. */ /** What went wrong, and what to do next. */
 export function problemBox(problem, again) {
   return h(
-    'div',
-    { class: 'problem', role: 'alert' },
+    'div.problem',
+    { role: 'alert' },
     icon('alert'),
     h(
       'div',
-      h('p', h('strong', problem.message)),
-      problem.hint ? h('p', problem.hint) : null,
+      h('p', h('strong', told(problem.message))),
+      problem.hint ? h('p', told(problem.hint)) : null,
       again ? button('Try again', again) : null,
     ),
   );
@@ -31,17 +95,11 @@ export function problemBox(problem, again) {
 
 /** A place where nothing is, and why. */
 export function emptyBox(sign, title, ...words) {
-  return h(
-    'div',
-    { class: 'empty' },
-    icon(sign),
-    h('p', { class: 'empty-title' }, title),
-    words.length ? h('p', words) : null,
-  );
+  return h('div.empty', icon(sign), h('p.empty-title', title), words.length ? h('p', words) : null);
 }
 
 /** A place that is being filled. */
-export const loading = (words = 'Loading …') => h('p', { class: 'loading' }, words);
+export const loading = (words = 'Loading …') => h('p.loading', words);
 
 /** Tells it to those who listen, without moving anything. */
 export function announce(text) {
@@ -75,12 +133,12 @@ export async function busy(button, act) {
 /** A field with its label, and places for a hint and for what is wrong with it. */
 export function field(label, input, { hint, key } = {}) {
   input.id ||= freshId('field');
-  const note = h('p', { class: 'hint', id: `${input.id}-hint` }, hint ?? '');
-  const wrong = h('p', { class: 'wrong', id: `${input.id}-wrong` });
+  const note = h('p.hint', { id: `${input.id}-hint` }, hint ?? '');
+  const wrong = h('p.wrong', { id: `${input.id}-wrong` });
   input.setAttribute('aria-describedby', `${note.id} ${wrong.id}`);
   const node = h(
-    'div',
-    { class: 'field', 'data-key': key ?? null },
+    'div.field',
+    { 'data-key': key ?? null },
     h('label', { for: input.id }, label),
     input,
     note,
@@ -126,34 +184,33 @@ export function dialog(title, build) {
   });
 }
 
+/** The buttons at the end of a dialog: to leave it, and to do it. */
+export const dialogEnd = (close, ...others) =>
+  h(
+    'div.row.end',
+    button('Cancel', () => close()),
+    others,
+  );
+
 /** Asks whether it is meant; gives true or null. */
 export function confirm(title, words, yes, kind = 'main') {
-  return dialog(title, (close) =>
-    h(
-      'div',
-      h('p', words),
-      h(
-        'div',
-        { class: 'row end' },
-        button('Cancel', () => close()),
-        button(yes, () => close(true), { kind }),
-      ),
-    ),
-  );
+  const sure = (close) => button(yes, () => close(true), { kind });
+  return dialog(title, (close) => h('div', h('p', words), dialogEnd(close, sure(close))));
 }
 
 /** The line of curl that does the same as a view. `update(method, path, body)` changes it. */
 export function asCommand(method, path, body) {
-  const code = h('code');
+  const node = commandBox('As a command', curl(method, path, body));
+  node.update = (...request) => node.write(curl(...request));
+  return node;
+}
+
+/** Lines for a shell, folded, with a button that copies them. `write(text)` changes them. */
+export function commandBox(title, text) {
+  const code = h('code', text);
   const copy = button('Copy', () => copyText(code, copy), { kind: 'small' });
-  const node = h(
-    'details',
-    { class: 'command' },
-    h('summary', 'As a command'),
-    h('div', h('pre', { tabindex: '0' }, code), copy),
-  );
-  node.update = (...request) => say(code, curl(...request));
-  node.update(method, path, body);
+  const node = h('details.command', h('summary', title), h('div', h('pre', { tabindex: '0' }, code), copy));
+  node.write = (next) => say(code, next);
   return node;
 }
 
@@ -181,10 +238,9 @@ async function copyText(code, copy) {
 /** The head of a view: its title, a sentence on what it shows, and what can be done. */
 export function viewHead(title, words, ...actions) {
   return h(
-    'div',
-    { class: 'view-head' },
+    'div.view-head',
     h('div', h('h2', { tabindex: '-1', 'data-focus': true }, title), words ? h('p', words) : null),
-    actions.length ? h('div', { class: 'row' }, actions) : null,
+    actions.length ? h('div.row', actions) : null,
   );
 }
 

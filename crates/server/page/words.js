@@ -55,6 +55,8 @@ export function standing(crawl) {
 const pages = (crawl) => counted(crawl.counts.fetched, 'page');
 const waiting = (crawl) =>
   crawl.counts.queued ? `${counted(crawl.counts.queued, 'URL')} still to go` : 'nothing waits';
+const bad = ({ counts }) =>
+  counts.error_answers ? ` ${count(counts.error_answers)} of them are answers of status 400 or above.` : '';
 const ended = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 const told_of = {
@@ -66,7 +68,8 @@ const told_of = {
   'disk-low': (crawl) => `The disk is nearly full. It goes on, from ${pages(crawl)}, when there is room.`,
   stopping: (crawl) =>
     `Stopping: ${counted(crawl.rates?.in_flight ?? 0, 'fetch', 'fetches')} in flight will be finished and saved.`,
-  finished: (crawl) => `Done: ${pages(crawl)}, ${bytes(crawl.counts.bytes)}, in ${duration(crawl.active_ms)}.`,
+  finished: (crawl) =>
+    `Done: ${pages(crawl)}, ${bytes(crawl.counts.bytes)}, in ${duration(crawl.active_ms)}.${bad(crawl)}`,
   stopped: (crawl) => `Stopped after ${pages(crawl)}, with ${waiting(crawl)}. It can go on where it was.`,
   limit: (crawl) => `A limit that you set ended it after ${pages(crawl)}.`,
   killed: (crawl) => `It was interrupted after ${pages(crawl)}. Nothing is lost: it can go on where it was.`,
@@ -76,7 +79,7 @@ const told_of = {
 function runs(crawl) {
   const rates = crawl.rates ?? {};
   const speed = `${decimal(rates.pages_per_second ?? 0)} pages a second from ${counted(crawl.counts.hosts, 'host')}`;
-  const left = crawl.seconds_left ? `, about ${roughly(crawl.seconds_left * 1000)} left` : '';
+  const left = crawl.seconds_left ? `, ${roughly(crawl.seconds_left * 1000)} left` : '';
   return `Fetching ${speed}: ${pages(crawl)} so far, ${waiting(crawl)}${left}.`;
 }
 
@@ -100,6 +103,9 @@ export const STATUSES = {
   504: 'gateway timeout',
 };
 
+/** `404 (not found)` */
+export const statusText = (status) => `${status}${STATUSES[status] ? ` (${STATUSES[status]})` : ''}`;
+
 /** The tone of an answer: what came of `outcome` and `status`. */
 export function tone(row) {
   if (row.outcome === 'fetched' && row.status >= 400) return 'bad';
@@ -113,7 +119,7 @@ export const verdict = (row) =>
 /** What stands behind that word, for hovering and for readers. */
 export function verdictWords(row) {
   const outcome = OUTCOMES[row.outcome]?.[0] ?? row.outcome;
-  const status = row.status ? ` with ${row.status}${STATUSES[row.status] ? `, ${STATUSES[row.status]}` : ''}` : '';
+  const status = row.status ? ` with ${statusText(row.status)}` : '';
   return `${outcome}${status}${row.reason ? `: ${row.reason}` : ''}`;
 }
 
@@ -127,6 +133,13 @@ export function places(rates) {
 /** A value of a setting as one would write it. */
 export function settingText(value) {
   if (Array.isArray(value)) return value.map(settingText).join(', ');
-  if (value !== null && typeof value === 'object') return JSON.stringify(value);
-  return value === null || value === undefined ? '' : typeof value === 'number' ? count(value) : String(value);
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'object') return objectText(value);
+  return typeof value === 'number' ? count(value) : String(value);
+}
+
+/** Filters have a name and, some of them, settings of their own: `known-paths (lists: sessions, actions)`. */
+function objectText({ filter, ...rest }) {
+  const parts = Object.entries(rest).map(([key, value]) => `${key}: ${settingText(value)}`);
+  return filter && !parts.length ? filter : `${filter ?? ''} (${parts.join('; ')})`.trim();
 }

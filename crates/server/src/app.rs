@@ -1,12 +1,13 @@
 //! What every request can reach: the settings, the crawls, the launcher; and the layers around all handlers.
 
 use std::future::Future;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
+use larm_crawl::directory::in_use;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -18,7 +19,7 @@ use crate::live::Live;
 use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::views::Views;
-use crate::{api, crawls, headers, listen, make, metrics, page, share};
+use crate::{api, crawls, headers, listen, make, page, share, views};
 
 /// A server.
 pub struct App {
@@ -34,6 +35,8 @@ pub struct App {
     pub(crate) places: Places,
     /// What should be running.
     pub(crate) keeper: Keeper,
+    /// Held while a crawl is made, so that no two take the same name.
+    pub(crate) making: Mutex<()>,
     /// Who listens to what.
     pub(crate) live: Live,
     /// Whether the server is about to end.
@@ -51,6 +54,7 @@ impl App {
             access: Access::new(&settings),
             places: Places::new(limits.server_requests_max, limits.server_request_ms_max),
             keeper: Keeper::new(&settings),
+            making: Mutex::default(),
             live: Live::new(limits.server_events_max, limits.server_events_waiting_max),
             closing: watch::Sender::new(false),
             views: Views::new(limits),
@@ -73,12 +77,36 @@ impl App {
     }
 }
 
+/// Has the launcher do something that may wait for files, where no other request waits with it.
+pub(crate) async fn with_launcher<T: Send + 'static>(
+    app: &Shared,
+    work: impl FnOnce(&dyn Launcher) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let app = app.clone();
+    let done = tokio::task::spawn_blocking(move || work(app.launcher()?));
+    done.await.map_err(Problem::internal)?
+}
+
+/// Has the launcher write into a crawl that does not run. `false` if it runs, maybe since this moment: then it is to be told.
+pub(crate) async fn written(
+    app: &Shared,
+    dir: &Path,
+    write: impl FnOnce(&dyn Launcher) -> Result<(), Problem> + Send + 'static,
+) -> Result<bool, Problem> {
+    if in_use(dir) {
+        return Ok(false);
+    }
+    match with_launcher(app, write).await {
+        Err(problem) if problem.status == 409 && in_use(dir) => Ok(false),
+        done => done.map(|()| true),
+    }
+}
+
 /// Everything that is answered. From the outside in: headers, bounds, access, handlers.
 pub fn router(app: &Shared) -> Router {
     let (api, document) = api::router().split_for_parts();
     let body_max = usize::try_from(app.settings.limits.server_body_bytes_max).unwrap_or(usize::MAX);
     api.merge(api::document(document))
-        .merge(metrics::router())
         .merge(api::replay::pages())
         .merge(page::router())
         .layer(DefaultBodyLimit::max(body_max))
@@ -98,7 +126,13 @@ pub async fn run(app: &Shared, listener: TcpListener, end: impl Future<Output = 
         () = serving => {}
         () = keeping => {}
         () = share::keep_sharing(app) => {}
+        () = warmed(app) => {}
     }
+}
+
+async fn warmed(app: &Shared) {
+    views::warm(app).await;
+    std::future::pending().await
 }
 
 /// Tells the crawls that this server started to stop, and waits for that; they go on with the next server. Says how

@@ -3,6 +3,7 @@
 //! A crawl that runs is asked over its control socket; the rest is read from `summary.json`, which it writes every
 //! few seconds. Nothing is locked and nothing is opened for writing.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use larm_crawl::control::{Request, ask};
@@ -20,9 +21,6 @@ use crate::wanted::Want;
 
 /// Seeds that are shown.
 const SEEDS_SHOWN: usize = 10;
-
-/// Below this rate the time that is left is anybody's guess.
-const RATE_MIN: f64 = 0.01;
 
 /// A crawl.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -55,7 +53,7 @@ pub struct Crawl {
     /// How fast it is, while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<Rates>,
-    /// Time until all that waits is fetched, at this rate.
+    /// Time until nothing waits or a limit is reached, at this rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds_left: Option<u64>,
     /// Whether it lives below the server's root.
@@ -145,6 +143,8 @@ pub struct Counts {
     pub denied: u64,
     /// Links that a rule was against.
     pub rejected: u64,
+    /// Answers of status 400 and above.
+    pub error_answers: u64,
     /// Failed for good.
     pub failed: u64,
     /// Answers whose body was known already.
@@ -182,6 +182,8 @@ pub struct Rates {
     pub places_reason: String,
     /// Share of URLs that failed.
     pub errors_share: f64,
+    /// Bytes of memory that its process has, where the system tells.
+    pub memory: Option<u64>,
 }
 
 /// Looks at the crawl in `dir`.
@@ -222,7 +224,7 @@ pub fn view(app: &App, id: &str, dir: &Path, live: Option<&Status>) -> Crawl {
             .map(|live| live.frontier.totals.active_ms)
             .or(kept.as_ref().map(|kept| kept.active_ms))
             .unwrap_or_default(),
-        seconds_left: rates.as_ref().and_then(|rates| seconds_left(state, rates, &counts)),
+        seconds_left: live.filter(|_| state == State::Running).and_then(|live| live.seconds_left),
         counts,
         rates,
         managed,
@@ -314,6 +316,7 @@ fn counts(live: Option<&Status>, kept: Option<&Summary>) -> Counts {
         fetched: outcome("fetched"),
         redirects: outcome("redirected"),
         denied: outcome("denied"),
+        error_answers: error_answers(&totals.statuses),
         rejected: totals.rejected.values().sum(),
         failed: totals.failed.values().sum(),
         duplicates: totals.duplicates,
@@ -327,12 +330,18 @@ fn counts(live: Option<&Status>, kept: Option<&Summary>) -> Counts {
     }
 }
 
+fn error_answers<S: ToString>(statuses: &BTreeMap<S, u64>) -> u64 {
+    let is_error = |status: &S| status.to_string().parse::<u16>().is_ok_and(|code| code >= 400);
+    statuses.iter().filter(|(status, _)| is_error(status)).map(|(_, answers)| answers).sum()
+}
+
 fn of_summary(kept: &Summary) -> Counts {
     Counts {
         urls: kept.urls,
         fetched: kept.fetched,
         redirects: kept.redirects,
         denied: kept.denied,
+        error_answers: error_answers(&kept.statuses),
         rejected: kept.rejected.values().sum(),
         failed: kept.failed.values().sum(),
         duplicates: kept.duplicates,
@@ -355,13 +364,8 @@ fn rates(live: &Status, counts: &Counts) -> Rates {
         places: live.places,
         places_reason: live.places_reason.clone(),
         errors_share: counts.failed as f64 / counts.urls.max(1) as f64,
+        memory: live.memory,
     }
-}
-
-fn seconds_left(state: State, rates: &Rates, counts: &Counts) -> Option<u64> {
-    let known = state == State::Running && rates.pages_per_second > RATE_MIN;
-    let waiting = counts.queued.saturating_sub(counts.held) as f64;
-    known.then(|| (waiting / rates.pages_per_second).ceil() as u64)
 }
 
 /// All crawls, each looked at.

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use larm_core::url::Fingerprint;
+
 use crate::problem::Problem;
 use crate::settings::Settings;
 
@@ -23,13 +25,10 @@ pub fn id_of(name: &str) -> String {
 
 /// Every crawl that is shown now, by id: the directories that were named, and all below the root.
 pub fn list(settings: &Settings) -> BTreeMap<String, PathBuf> {
-    let mut crawls = BTreeMap::new();
     let below = settings.root.iter().flat_map(|root| crawls_below(root));
     let most = usize::try_from(settings.limits.server_crawls_max).unwrap_or(usize::MAX);
-    for dir in settings.dirs.iter().cloned().chain(below).take(most) {
-        let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        add(&mut crawls, &id_of(&name), dir);
-    }
+    let mut crawls = BTreeMap::new();
+    settings.dirs.iter().cloned().chain(below).take(most).for_each(|dir| add(&mut crawls, dir));
     crawls
 }
 
@@ -51,13 +50,20 @@ fn crawls_below(root: &Path) -> Vec<PathBuf> {
     dirs
 }
 
-fn add(crawls: &mut BTreeMap<String, PathBuf>, id: &str, dir: PathBuf) {
+/// A name that is its own id keeps it. All others, and the second of two, get one that goes by their path: so that
+/// an id that somebody knows does not become another crawl's when one is made or deleted.
+fn add(crawls: &mut BTreeMap<String, PathBuf>, dir: PathBuf) {
     if crawls.values().any(|known| *known == dir) {
         return;
     }
-    let numbered = |n: u32| if n == 1 { id.to_owned() } else { format!("{id}-{n}") };
-    let free = (1..).map(numbered).find(|id| !crawls.contains_key(id));
-    crawls.insert(free.expect("numbers do not run out"), dir);
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
+    let id = id_of(&name);
+    let is_plain = name.strip_suffix(".larm").unwrap_or(&name) == id;
+    let id = match is_plain && !crawls.contains_key(&id) {
+        true => id,
+        false => format!("{id}-{:08x}", Fingerprint::of(&dir.to_string_lossy()).0 >> 32),
+    };
+    crawls.insert(id, dir);
 }
 
 #[cfg(test)]
@@ -82,6 +88,20 @@ mod tests {
     fn two_directories_of_one_name_get_two_ids() {
         let dirs = vec![PathBuf::from("/a/x.larm"), PathBuf::from("/b/x.larm")];
         let crawls = list(&Settings { dirs, ..Settings::default() });
-        assert_eq!(crawls.into_keys().collect::<Vec<_>>(), ["x", "x-2"]);
+        assert_eq!(crawls["x"], Path::new("/a/x.larm"));
+        assert!(crawls.len() == 2 && crawls.keys().all(|id| id.starts_with('x')), "{crawls:?}");
+    }
+
+    #[test]
+    fn an_id_stays_whatever_is_made_or_deleted_beside_it() {
+        let of = |names: &[&str]| {
+            let dirs = names.iter().map(|name| Path::new("/r").join(name)).collect();
+            list(&Settings { dirs, ..Settings::default() })
+        };
+        let all = of(&["IDT.larm", "idt-2.larm", "idt.larm"]);
+        for name in ["IDT.larm", "idt-2.larm", "idt.larm"] {
+            let id = of(&[name]).into_keys().next().unwrap();
+            assert_eq!(all[&id], Path::new("/r").join(name));
+        }
     }
 }

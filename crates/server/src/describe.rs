@@ -37,7 +37,7 @@ pub fn complete(mut document: OpenApi) -> OpenApi {
     let components = document.components.get_or_insert_default();
     components.schemas.entry("Problem".to_owned()).or_insert_with(Problem::schema);
     let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
-    let session = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new("larm_session")));
+    let session = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new("larm_session_PORT")));
     components.add_security_scheme("token", bearer);
     components.add_security_scheme("session", session);
     let either =
@@ -45,7 +45,10 @@ pub fn complete(mut document: OpenApi) -> OpenApi {
     document.security = Some(either.to_vec());
     for (path, item) in &mut document.paths.paths {
         let is_named = path.contains('{');
-        operations(item).for_each(|operation| describe(operation, is_named));
+        operations(item).for_each(|operation| {
+            name(operation);
+            describe(operation, is_named);
+        });
     }
     document
 }
@@ -53,6 +56,15 @@ pub fn complete(mut document: OpenApi) -> OpenApi {
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     let PathItem { get, post, patch, delete, put, .. } = item;
     [get, post, patch, delete, put].into_iter().flatten()
+}
+
+/// Handlers are named for the file that they are in; a program that is made from the description has one place for
+/// all.
+fn name(operation: &mut Operation) {
+    let tag = operation.tags.iter().flatten().next();
+    if let Some((tag, id)) = tag.zip(operation.operation_id.as_mut()) {
+        *id = format!("{tag}_{id}");
+    }
 }
 
 fn describe(operation: &mut Operation, is_named: bool) {

@@ -12,21 +12,22 @@ use axum::response::Response;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-fn headers(path: &str) -> [(HeaderName, &'static str); 8] {
-    // An archived page has an origin that is nobody's, shows pictures of its own, and is shown in a frame.
+fn headers(path: &str) -> impl Iterator<Item = (HeaderName, &'static str)> + use<> {
+    // An archived page has an origin that is nobody's, shows pictures of its own, and is shown in a frame: in
+    // ours, or in that of another archived page. Nothing in it can be clicked to anybody's harm.
     let is_replay = path.starts_with("/replay/");
-    let (frame, resource) =
-        if is_replay { ("SAMEORIGIN", "cross-origin") } else { ("DENY", "same-origin") };
-    [
+    let resource = if is_replay { "cross-origin" } else { "same-origin" };
+    let frame = (!is_replay).then_some((header::X_FRAME_OPTIONS, "DENY"));
+    let all = [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_FRAME_OPTIONS, frame),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), resource),
         (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=()"),
         (header::CACHE_CONTROL, "no-store"),
-    ]
+    ];
+    all.into_iter().chain(frame)
 }
 
 /// Adds them.

@@ -30,6 +30,8 @@ pub struct Host {
     pub failed: u32,
     /// The gap between two requests to it, as it is now.
     pub delay_ms: u64,
+    /// Which rule sets it.
+    pub delay_rule: String,
     /// The gap that was set for it alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_delay_ms: Option<u64>,
@@ -97,6 +99,7 @@ pub fn view(host: HostStatus) -> Host {
         fetched: host.answered,
         failed: host.failures,
         delay_ms: host.gap_ms,
+        delay_rule: host.gap_rule,
         own_delay_ms: host.delay_ms,
         paused: state == HostState::Paused,
         in_flight: u64::from(state == HostState::Busy),

@@ -34,6 +34,11 @@ const WELL_MS: u64 = 60_000;
 /// stop us, too.
 const STOPPED_LOOKS: u32 = 3;
 
+/// How long a crawl may take to end that is to be started again: what is in flight is finished first.
+const STOPPING_MS_MAX: u64 = 5 * 60_000;
+/// And one that does not listen any more.
+const SILENT_MS_MAX: u64 = 10_000;
+
 /// The longest wait between two tries.
 const BACK_OFF_MS_MAX: u64 = 5 * 60_000;
 
@@ -72,6 +77,17 @@ struct Known {
     tries: u64,
     not_before: Millis,
     stopped_looks: u32,
+    /// It was told to start while it was about to end: once it has, it is, if that is before this time.
+    again_until: Millis,
+}
+
+/// What is seen of a crawl that is about to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// It says so.
+    Stopping,
+    /// It uses its directory and does not listen: it ends, or has only just begun.
+    Silent,
 }
 
 /// How a process ended.
@@ -118,6 +134,17 @@ impl Keeper {
         }
         self.state().known.remove(dir);
         self.launch(app, dir)
+    }
+
+    /// Wants a crawl to run that is about to end: it is started when it has.
+    pub fn start_again(&self, dir: &Path, ending: Ending) -> Result<(), Problem> {
+        self.want(dir, Want::Running)?;
+        let until = self.clock.now().after(match ending {
+            Ending::Stopping => STOPPING_MS_MAX,
+            Ending::Silent => SILENT_MS_MAX,
+        });
+        self.note(dir, |known| known.again_until = until);
+        Ok(())
     }
 
     /// Whether anything was ever wanted of it here.
@@ -188,6 +215,11 @@ impl Keeper {
         match self.gone(dir) {
             None => {}
             Some(Gone::Ended) => self.rest(dir),
+            Some(Gone::Stopped) if self.note(dir, |known| known.again_until > now) => {
+                if let Err(problem) = self.start(app, dir) {
+                    self.give_up(dir, problem.detail);
+                }
+            }
             Some(Gone::Stopped) => {
                 let looks = self.note(dir, |known| {
                     known.stopped_looks += 1;
@@ -334,9 +366,16 @@ fn last_words(dir: &Path) -> String {
     let bytes = fs::read(dir.join(LOG)).unwrap_or_default();
     let tail = &bytes[bytes.len().saturating_sub(4_096)..];
     let text = String::from_utf8_lossy(tail);
-    let mut lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty());
-    let last = lines.next().map(|line| line.strip_prefix("larm: ").unwrap_or(line).to_owned());
-    last.unwrap_or_else(|| format!("It said nothing; see {LOG} in its directory."))
+    // An error begins with our name, and may go on for some lines.
+    let error = text.rfind("larm: ").map_or(&*text, |at| &text[at..]);
+    let lines: Vec<&str> = error.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let begins = error.starts_with("larm: ");
+    let told =
+        if begins { lines.join(" ") } else { lines.last().copied().unwrap_or("").to_owned() };
+    match told.strip_prefix("larm: ").unwrap_or(&told) {
+        "" => format!("It said nothing; see {LOG} in its directory."),
+        told => told.to_owned(),
+    }
 }
 
 /// The process appends to its log, so that it can be cut while it runs.
@@ -365,6 +404,12 @@ mod tests {
         assert!(last_words(temp.path()).contains("said nothing"));
         fs::write(temp.path().join(LOG), "going on\nlarm: the disk is full\n\n").unwrap();
         assert_eq!(last_words(temp.path()), "the disk is full");
+        let error = "going on\nlarm: larm.toml, line 3: no such key\n  (the line is not shown)\n";
+        fs::write(temp.path().join(LOG), error).unwrap();
+        assert_eq!(
+            last_words(temp.path()),
+            "larm.toml, line 3: no such key (the line is not shown)"
+        );
     }
 
     #[test]

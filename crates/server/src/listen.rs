@@ -1,10 +1,11 @@
 //! The socket: accepts connections, as many as there are places, and closes down gracefully.
 //!
-//! A connection that does not send its header in time is closed, so that slow senders cannot hold all places.
+//! A connection that does not send its header in time is closed, and so is one that does not take what it asked
+//! for: slow senders and slow readers cannot hold all places.
 
 use std::future::Future;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep_until, timeout};
+use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
 use crate::access::Peer;
@@ -32,6 +34,8 @@ const REST: Duration = Duration::from_millis(100);
 
 /// The smallest header buffer that the HTTP implementation takes.
 const HEADER_BYTES_MIN: usize = 8 * 1_024;
+
+type Impatient = Pin<Box<TimeoutStream<TcpStream>>>;
 
 /// Answers on `listener` until `end` comes; then all are told by `closing`, and what is under way is finished.
 pub async fn serve(
@@ -54,6 +58,7 @@ pub async fn serve(
             () = &mut end => break,
             (place, accepted) = accepted => match accepted {
                 Ok((stream, from)) => {
+                    let stream = impatient(stream, limits);
                     let answering = answer(stream, from, router.clone(), http(limits), closing.subscribe());
                     connections.spawn(async move {
                         answering.await;
@@ -83,15 +88,22 @@ fn http(limits: &Limits) -> http1::Builder {
     http
 }
 
+/// A connection that fails when nobody takes what is written to it.
+fn impatient(stream: TcpStream, limits: &Limits) -> Impatient {
+    // Small answers and events should leave at once.
+    let _ = stream.set_nodelay(true);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(Duration::from_millis(limits.server_write_ms_max)));
+    Box::pin(stream)
+}
+
 async fn answer(
-    stream: TcpStream,
+    stream: Impatient,
     from: SocketAddr,
     router: Router,
     http: http1::Builder,
     mut closed: watch::Receiver<bool>,
 ) {
-    // Small answers and events should leave at once.
-    let _ = stream.set_nodelay(true);
     let service = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(Peer(from));

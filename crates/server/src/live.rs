@@ -19,6 +19,7 @@ use tokio::sync::broadcast::{self, Receiver, Sender, error::RecvError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
+use crate::access::Asker;
 use crate::app::Shared;
 use crate::crawl;
 use crate::problem::Problem;
@@ -74,18 +75,24 @@ struct Listener {
     events: Receiver<Bytes>,
     first: Option<Bytes>,
     closing: watch::Receiver<bool>,
+    /// Who listens: for as long as they may.
+    asker: Asker,
+    departures: watch::Receiver<()>,
+    app: Shared,
     _place: OwnedSemaphorePermit,
 }
 
 /// Streams the events of a topic.
-pub fn listen(app: &Shared, topic: Topic) -> Result<Response, Problem> {
+pub fn listen(app: &Shared, asker: Asker, topic: Topic) -> Result<Response, Problem> {
     let full = |_| {
         let detail = "Too many listen already.";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).retry_after(5)
     };
     let place = app.live.places.clone().try_acquire_owned().map_err(full)?;
     let (events, first) = subscribe(app, topic);
-    let listener = Listener { events, first, closing: app.closing.subscribe(), _place: place };
+    let (closing, departures) = (app.closing.subscribe(), app.access.departures());
+    let app = app.clone();
+    let listener = Listener { events, first, closing, asker, departures, app, _place: place };
     let events = stream::unfold(listener, |mut listener| async move {
         let event = listener.next().await?;
         Some((Ok::<Bytes, Infallible>(event), listener))
@@ -104,12 +111,17 @@ impl Listener {
         if let Some(first) = self.first.take() {
             return Some(first);
         }
-        let Self { events, closing, .. } = self;
+        let Self { events, closing, asker, departures, app, .. } = self;
+        let may_listen = || app.access.holds(*asker, &app.settings.limits);
         let closed = async { closing.wait_for(|closing| *closing).await.is_ok() };
-        tokio::select! {
+        let left = async { departures.wait_for(|()| !may_listen()).await.is_ok() };
+        let event = tokio::select! {
             event = next_of(events) => event,
             _ = closed => None,
-        }
+            _ = left => None,
+        };
+        // A session may also have come to its end by itself.
+        event.filter(|_| may_listen())
     }
 }
 

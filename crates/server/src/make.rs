@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use larm_crawl::directory::{Directory, in_use};
 use larm_crawl::store::durable;
@@ -34,6 +35,7 @@ pub fn make(
     if crawls::list(&app.settings).len() as u64 >= app.settings.limits.server_crawls_max {
         return Err(Problem::conflict("There are too many crawls here; delete some first."));
     }
+    let _making = app.making.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = dir_for(app, name, &preview.name)?;
     launcher.make(&dir, settings)?;
     Ok(dir)

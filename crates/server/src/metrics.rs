@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use axum::Router;
 use axum::extract::State as Extract;
 use axum::http::header;
 use axum::response::IntoResponse;
-use axum::routing::get;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::app::Shared;
 use crate::crawl::{Crawl, State, look_at_all};
@@ -29,16 +29,22 @@ const METRICS: &[Metric] = &[
     ("larm_waiting", "gauge", "URLs that wait", |c| Some(c.counts.queued as f64)),
     ("larm_hosts", "gauge", "Hosts met", |c| Some(c.counts.hosts as f64)),
     ("larm_in_flight", "gauge", "Fetches under way", |c| c.rates.as_ref().map(|r| r.in_flight as f64)),
+    ("larm_memory_bytes", "gauge", "Memory of its process", |c| c.rates.as_ref().and_then(|r| r.memory).map(|b| b as f64)),
     ("larm_places", "gauge", "Fetches that there may be", |c| c.rates.as_ref().map(|r| r.places as f64)),
     ("larm_pages_per_second", "gauge", "Pages per second", |c| c.rates.as_ref().map(|r| r.pages_per_second)),
     ("larm_bytes_per_second", "gauge", "Bytes per second", |c| c.rates.as_ref().map(|r| r.bytes_per_second)),
 ];
 
 /// The path.
-pub fn router() -> Router<Shared> {
-    Router::new().route("/metrics", get(metrics))
+pub fn router() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new().routes(routes!(metrics))
 }
 
+/// Every crawl in numbers, in the text form of Prometheus
+#[utoipa::path(
+    get, path = "/metrics", tag = "server",
+    responses((status = 200, body = String, content_type = "text/plain"))
+)]
 async fn metrics(Extract(app): Extract<Shared>) -> impl IntoResponse {
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
     (kind, text(&look_at_all(&app).await))

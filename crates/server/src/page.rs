@@ -17,6 +17,8 @@ use crate::problem::Problem;
 /// What a browser asks for by itself.
 const INDEX: &str = "index.html";
 
+const ICON: &str = "logo.svg";
+
 /// The head of a page that is search alone.
 const PUBLIC_HEAD: &str = "<head>\n<meta name=\"larm-mode\" content=\"public-search\">";
 
@@ -69,7 +71,27 @@ files![
 
 /// The page at every path that is not the API's.
 pub fn router() -> Router<Shared> {
-    Router::new().route("/page/{*name}", get(file)).fallback(view)
+    Router::new()
+        .route("/page/{*name}", get(file))
+        .route("/favicon.ico", get(icon))
+        .route("/robots.txt", get(robots))
+        .fallback(view)
+}
+
+/// What browsers ask for whatever the page says.
+async fn icon(headers: HeaderMap) -> Response {
+    find(ICON).map_or_else(
+        || StatusCode::NOT_FOUND.into_response(),
+        |bytes| tell(ICON, Bytes::from_static(bytes), &headers),
+    )
+}
+
+/// Others' crawlers have no business here, but for the page of a public search.
+async fn robots(State(app): State<Shared>) -> &'static str {
+    match app.settings.public_search {
+        true => "User-agent: *\nDisallow: /api/\nDisallow: /replay/\n",
+        false => "User-agent: *\nDisallow: /\n",
+    }
 }
 
 async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {

@@ -1,10 +1,11 @@
 //! Each attack by its name, tried against the real server.
 
+use std::io::{BufRead, Read};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::http::{Answer, PATIENCE, Request, exchange};
+use super::http::{Answer, PATIENCE, Request, exchange, head};
 use super::{Root, Server, TOKEN, settings, world};
 
 /// A browser that has opened the link: its cookie.
@@ -60,14 +61,79 @@ fn the_link_becomes_a_cookie_that_no_script_and_no_other_site_can_use() {
     }
     assert!(!set.contains(TOKEN), "the cookie is not the token");
     assert_eq!(with_cookie("GET", "/api/v1/crawls", &cookie).send(server.at).status, 200);
-    assert_eq!(
-        with_cookie("GET", "/api/v1/crawls", "larm_session=guess").send(server.at).status,
-        401
-    );
+    let name = format!("larm_session_{}=", server.at.port());
+    assert!(cookie.starts_with(&name), "servers of one machine have a cookie each: {cookie}");
+    let guess = with_cookie("GET", "/api/v1/crawls", &format!("{name}guess")).send(server.at);
+    assert_eq!((guess.status, guess.header("www-authenticate")), (401, Some("Bearer")));
     let wrong = Request::new("GET", "/?token=wrong").send(server.at);
     assert!(wrong.status == 401 && wrong.header("set-cookie").is_none());
+    let browser = Request::new("GET", "/?token=wrong").header("Accept", "text/html,*/*");
+    let sent = browser.send(server.at);
+    assert_eq!((sent.status, sent.header("location")), (303, Some("/?wrong-token")));
+    assert!(sent.header("set-cookie").is_none());
     let elsewhere = Request::new("GET", &format!("//evil.example/?token={TOKEN}")).send(server.at);
     assert_eq!(elsewhere.header("location"), Some("/"), "the link leads nowhere else");
+}
+
+#[test]
+fn who_logs_out_is_not_let_in_any_more() {
+    let root = Root::new();
+    let server = Server::start(root.path());
+    let (_, cookie) = log_in(&server);
+    let own = format!("http://{}", server.at);
+    let out = with_cookie("POST", "/api/v1/logout", &cookie).header("Origin", &own).send(server.at);
+    assert_eq!(out.status, 204, "{}", out.text());
+    assert!(out.header("set-cookie").unwrap().contains("Max-Age=0"));
+    assert_eq!(with_cookie("GET", "/api/v1/crawls", &cookie).send(server.at).status, 401);
+}
+
+#[test]
+fn who_logs_out_hears_and_sees_nothing_more() {
+    let (world, root) = (world(), Root::new());
+    let server = Server::start(root.path());
+    let id = server.crawl(&world, json!({"delay": "300ms"}));
+    server.wait_for(&id, "under way", |crawl| crawl["counts"]["fetched"].as_u64() > Some(2));
+    let sessions = [log_in(&server).1, log_in(&server).1];
+    let seed = &world.site.seeds()[0];
+    let frames = sessions.each_ref().map(|cookie| {
+        let path = format!("/api/v1/crawls/{id}/replay?url={seed}");
+        let answer = with_cookie("GET", &path, cookie).send(server.at).json();
+        answer["frame"].as_str().expect("a path").to_owned()
+    });
+    let opens = || frames.each_ref().map(|path| Request::new("GET", path).send(server.at).status);
+    assert_eq!(opens(), [200, 200]);
+    let paths = [format!("/api/v1/crawls/{id}/events"), "/api/v1/events".to_owned()];
+    let streams = paths.map(|path| {
+        let mut stream = with_cookie("GET", &path, &sessions[0]).open(server.at).unwrap();
+        assert_eq!(head(&mut stream).unwrap().0, 200);
+        stream
+    });
+    let other = with_cookie("GET", "/api/v1/events", &sessions[1]).open(server.at).unwrap();
+    let own = format!("http://{}", server.at);
+    let out = with_cookie("POST", "/api/v1/logout", &sessions[0]).header("Origin", &own);
+    assert_eq!(out.send(server.at).status, 204);
+    for mut stream in streams {
+        let mut rest = Vec::new();
+        // A stream that goes on is not read to its end in time.
+        stream.read_to_end(&mut rest).expect("the stream has ended");
+    }
+    assert_eq!(opens(), [404, 200], "the other session stays");
+    let events = other.lines().map_while(Result::ok).filter(|line| line.starts_with("data: "));
+    assert!(events.take(2).count() == 2, "its stream goes on");
+}
+
+#[test]
+fn an_empty_token_opens_nothing() {
+    let root = Root::new();
+    for (token, variable) in [(Some(""), None), (Some("  "), None), (None, Some(""))] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+        command.args(["serve", "--listen", "0", "--root"]).arg(root.path());
+        command.args(token.iter().flat_map(|token| ["--token", token]));
+        command.env_remove("LARM_TOKEN").envs(variable.map(|value| ("LARM_TOKEN", value)));
+        let said = command.output().unwrap();
+        let text = String::from_utf8_lossy(&said.stderr);
+        assert!(said.status.code() == Some(2) && text.contains("token is empty"), "{text}");
+    }
 }
 
 #[test]
@@ -231,8 +297,8 @@ fn headers_cannot_be_smuggled_in() {
     for path in ["/%0d%0aSet-Cookie:%20x=1", &format!("/%0d%0aX-Evil:%201?token={TOKEN}")] {
         let answer = Request::new("GET", path).send(server.at);
         assert!(answer.header("x-evil").is_none());
-        let cookie = answer.header("set-cookie").unwrap_or("larm_session=");
-        assert!(cookie.starts_with("larm_session="), "{cookie}");
+        let cookie = answer.header("set-cookie").unwrap_or("larm_session_");
+        assert!(cookie.starts_with("larm_session_"), "{cookie}");
     }
     let settings = json!({"seeds": ["http://a.example/"], "user-agent": "x\r\nX-Evil: 1"});
     let answer = server.post("/crawls/preview", &json!({"settings": settings}));

@@ -39,6 +39,26 @@ fn huge_and_slow_headers_are_refused() {
 }
 
 #[test]
+fn who_asks_and_does_not_read_is_let_go() {
+    let root = Root::new();
+    let limits = ["--limit", "server_write_ms_max=200", "--limit", "server_connections_max=2"];
+    let server =
+        Server::with(root.path(), &[&["--trusted", "--token", TOKEN], &limits[..]].concat());
+    let ask = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(400);
+    let deaf: Vec<_> = (0..2)
+        .map(|_| {
+            let mut stream = connect(server.at).unwrap();
+            // Nobody takes the answers, so that not all of it may be taken from us either.
+            let _ = stream.set_write_timeout(Some(std::time::Duration::from_millis(100)));
+            let _ = stream.write_all(&ask);
+            stream
+        })
+        .collect();
+    assert_eq!(server.get("/health").status, 200, "they hold all places, but not for long");
+    drop(deaf);
+}
+
+#[test]
 fn a_thousand_browsers_listen_and_none_slows_the_crawl() {
     larm_crawl::files::raise_limit();
     let (world, root) = (world(), Root::new());

@@ -7,18 +7,18 @@ mod lifecycle;
 mod page;
 mod steering;
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::Builder;
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use larm_testsite::{Features, WebPlan};
 use serde_json::{Value, json};
 
 use self::http::{Answer, PATIENCE, Request};
+use crate::larm::listen_to;
 use crate::world::World;
 
 /// What opens every server of these tests.
@@ -50,14 +50,7 @@ impl Server {
         command.stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
-        let mut stderr = child.stderr.take().expect("a pipe");
-        let (tell, ended) = sync_channel(1);
-        let listen = move || {
-            let mut said = String::new();
-            let _ = stderr.read_to_string(&mut said);
-            let _ = tell.send(said);
-        };
-        Builder::new().spawn(listen).expect("a thread");
+        let ended = listen_to(&mut child);
         let mut link = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut link).expect("a link");
         let at =
@@ -84,6 +77,11 @@ impl Server {
     #[track_caller]
     fn patch(&self, path: &str, body: &Value) -> Answer {
         self.request("PATCH", path).json(body).send(self.at)
+    }
+
+    #[track_caller]
+    fn delete(&self, path: &str) -> Answer {
+        self.request("DELETE", path).send(self.at)
     }
 
     /// Makes and starts a crawl of the world, and says its id.

@@ -101,6 +101,8 @@ pub enum Reason {
     Settled,
     /// Our own machine refused more.
     Retreating,
+    /// Several crawls share what they may have together, and this one has no more of it.
+    Share,
 }
 
 impl Reason {
@@ -114,6 +116,7 @@ impl Reason {
             Self::Trying => "auto: trying",
             Self::Settled => "auto: neither more nor fewer are faster",
             Self::Retreating => "auto: this machine allows no more",
+            Self::Share => "the server's share for this crawl is the limit",
         }
     }
 }

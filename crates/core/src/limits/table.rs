@@ -315,6 +315,8 @@ limits! {
     control_bytes_max = 64 * KIB, ceiling 16 * MIB, "the command is refused", "control.refused";
     #[doc = "Commands on the control socket at a time."]
     control_connections_max = 16, ceiling 1_024, "further ones wait", "control.waits";
+    #[doc = "Changes that were made while a crawl ran, and are kept for its next runs."]
+    changes_max = 10_000, ceiling 1_000_000, "the change is refused", "changes.refused";
     #[doc = "Questions about crawls that the server reads files for at a time."]
     server_reads_max = 8, ceiling 1_024, "further ones wait", "server.reads_wait";
     #[doc = "URLs of one crawl that the server can filter and sort: lines of its log."]
@@ -353,6 +355,8 @@ limits! {
     server_request_ms_max = 30 * SECOND_MS, ceiling HOUR_MS, "it is given up (504)", "server.late";
     #[doc = "Time in which the header of a request to the server has to be there."]
     server_header_ms_max = 10 * SECOND_MS, ceiling HOUR_MS, "the connection is closed", "server.slow_headers";
+    #[doc = "Time in which somebody who is answered has to take the next bytes of it."]
+    server_write_ms_max = 30 * SECOND_MS, ceiling HOUR_MS, "the connection is closed", "server.slow_readers";
     #[doc = "Bytes of the header of a request to the server."]
     server_header_bytes_max = 32 * KIB, ceiling MIB, "the request is refused (431)", "server.long_headers";
     #[doc = "Bytes of the body of a request to the server."]

@@ -43,11 +43,11 @@ pub(super) fn each(text: &str, mut each: impl FnMut(u64)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        let end = at + letters(&bytes[at..]);
+        let end = letters_end(bytes, at);
         // Most words of most texts are ASCII up to their end, and need no second look.
         if bytes.get(end).is_none_or(u8::is_ascii) {
             if at < end {
-                each(plain_word(&bytes[at..end]));
+                each(plain_word(bytes, at, end));
             }
             at = end + 1;
         } else {
@@ -56,21 +56,41 @@ pub(super) fn each(text: &str, mut each: impl FnMut(u64)) {
     }
 }
 
-/// How many bytes at the beginning are letters or digits of ASCII.
-fn letters(bytes: &[u8]) -> usize {
-    let is_other = |byte: &u8| !(byte.is_ascii() && CLASSES[usize::from(*byte)] == Byte::Letter);
-    bytes.iter().position(is_other).unwrap_or(bytes.len())
+/// Letters and digits of ASCII.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        plain[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    plain
+};
+
+/// Where the letters and digits of ASCII end that stand at `at`.
+fn letters_end(bytes: &[u8], at: usize) -> usize {
+    let mut end = at;
+    while bytes.get(end).is_some_and(|&byte| PLAIN[usize::from(byte)]) {
+        end += 1;
+    }
+    end
 }
 
 /// What [`Word`] makes of letters and digits of ASCII. One bit makes small letters of them all.
-fn plain_word(letters: &[u8]) -> u64 {
+#[inline]
+fn plain_word(bytes: &[u8], at: usize, end: usize) -> u64 {
+    let letters = &bytes[at..end];
     let (eights, rest) = letters.as_chunks::<8>();
     let lower = |number: u64, bytes: usize| number | 0x2020_2020_2020_2020 >> (64 - 8 * bytes);
     let whole =
         eights.iter().fold(0, |hash, eight| mix(hash ^ lower(u64::from_be_bytes(*eight), 8)));
-    let rest = match rest.len() {
-        0 => 0,
-        bytes => lower(rest.iter().fold(0, |n, byte| n << 8 | u64::from(*byte)), bytes),
+    let rest = match (rest.len(), bytes[..end].last_chunk()) {
+        (0, _) => 0,
+        // With what stands before them there are eight, which are looked at together.
+        (left, Some(last)) => {
+            lower(u64::from_be_bytes(*last) & (u64::MAX >> (64 - 8 * left)), left)
+        }
+        (left, None) => lower(rest.iter().fold(0, |n, byte| n << 8 | u64::from(*byte)), left),
     };
     mix(whole ^ rest).wrapping_add(letters.len() as u64)
 }

@@ -7,12 +7,15 @@
 /// The same byte eight times.
 pub(super) const EACH: u64 = 0x0101_0101_0101_0101;
 
+/// The top bit of each byte.
+const TOP: u64 = 0x80 * EACH;
+
 /// How many bytes are looked at together. A loop over so many without a way out in between is one
 /// that the compiler turns into a few vector instructions.
 const STRIDE: usize = 16;
 
 /// How far the near search goes.
-const NEAR_BYTES: usize = 6 * STRIDE;
+const NEAR_BYTES: usize = 64;
 
 /// Eight bytes from `at` on, the first one lowest; `None` near the end.
 #[inline]
@@ -20,59 +23,72 @@ pub(super) fn eight(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
 }
 
-/// Where the first `wanted` from `from` on is.
-#[inline]
-pub(super) fn find(bytes: &[u8], from: usize, wanted: u8) -> Option<usize> {
-    let mut at = from;
-    while let Some(stride) = bytes.get(at..)?.first_chunk() {
-        if among(stride, |byte| byte == wanted) {
-            return Some(at + position(stride, wanted));
-        }
-        at += STRIDE;
-        if at - from == NEAR_BYTES {
-            break;
-        }
-    }
-    memchr::memchr(wanted, &bytes[at..]).map(|step| at + step)
-}
-
-/// Where the byte is that is certainly there.
-#[inline]
-fn position(stride: &[u8; STRIDE], wanted: u8) -> usize {
-    let number = u128::from_le_bytes(*stride);
-    let (low, high) = (number as u64, (number >> 64) as u64);
-    let in_low = equal_bytes(low, wanted).trailing_zeros();
-    let in_high = equal_bytes(high, wanted).trailing_zeros();
-    (if in_low < 64 { in_low } else { 64 + in_high }) as usize / 8
-}
-
-/// Bits of which the lowest is the top bit of the first byte that is `wanted`.
-#[inline]
-fn equal_bytes(eight: u64, wanted: u8) -> u64 {
-    let differing = eight ^ (u64::from(wanted) * EACH);
-    differing.wrapping_sub(EACH) & !differing & (0x80 * EACH)
-}
-
+/// Which bytes are this one, by their top bits: the lowest is exact.
 #[inline(always)]
-fn among(stride: &[u8; STRIDE], is_wanted: impl Fn(u8) -> bool) -> bool {
-    let mut found = false;
-    for &byte in stride {
-        found |= is_wanted(byte);
+fn equal(eight: u64, wanted: u8) -> u64 {
+    let differing = eight ^ (u64::from(wanted) * EACH);
+    differing.wrapping_sub(EACH) & !differing & TOP
+}
+
+/// Which byte was found first.
+#[inline(always)]
+fn first(found: u64) -> usize {
+    found.trailing_zeros() as usize / 8
+}
+
+/// Where the first `wanted` from `from` on is.
+#[inline(always)]
+pub(super) fn find(bytes: &[u8], from: usize, wanted: u8) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    let mut passed = 0;
+    for eight in rest.as_chunks().0.iter().take(NEAR_BYTES / 8) {
+        let found = equal(u64::from_le_bytes(*eight), wanted);
+        if found != 0 {
+            return Some(from + passed + first(found));
+        }
+        passed += 8;
     }
-    found
+    memchr::memchr(wanted, &rest[passed..]).map(|step| from + passed + step)
 }
 
 /// Whether a byte of the text is such a one. The test should be free of branches (`|` and not `||`).
 #[inline]
 pub(super) fn any(text: &[u8], is_wanted: impl Fn(u8) -> bool) -> bool {
-    match text.last_chunk() {
+    if let Some(end) = text.last_chunk::<STRIDE>() {
         // The last bytes are looked at twice where they fill no stride.
-        Some(end) => {
-            let mut strides = text.as_chunks().0.iter();
-            strides.any(|stride| among(stride, &is_wanted)) || among(end, &is_wanted)
-        }
-        None => text.iter().any(|&byte| is_wanted(byte)),
+        let mut strides = text.as_chunks::<STRIDE>().0.iter();
+        strides.any(|stride| among(stride, &is_wanted)) || among(end, &is_wanted)
+    } else if let (Some(start), Some(end)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+        among(start, &is_wanted) || among(end, &is_wanted)
+    } else {
+        text.iter().any(|&byte| is_wanted(byte))
     }
+}
+
+#[inline(always)]
+fn among<const N: usize>(bytes: &[u8; N], is_wanted: impl Fn(u8) -> bool) -> bool {
+    let mut found = false;
+    for &byte in bytes {
+        found |= is_wanted(byte);
+    }
+    found
+}
+
+/// Where the white space from `from` on ends. Most of it is spaces: the indentation between tags.
+#[inline]
+pub(super) fn space_end(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
+        at += 1;
+        while let Some(eight) = eight(bytes, at) {
+            let spaces = first(eight ^ (u64::from(b' ') * EACH));
+            at += spaces;
+            if spaces < 8 {
+                break;
+            }
+        }
+    }
+    at
 }
 
 #[cfg(test)]
@@ -89,6 +105,12 @@ mod tests {
             let plain = |from: usize| (from..text.len()).find(|&at| text[at] == wanted);
             proptest::prop_assert_eq!(find(&text, from, wanted), plain(from));
             proptest::prop_assert_eq!(any(&text, |byte| byte == wanted), plain(0).is_some());
+        }
+
+        #[test]
+        fn white_space_ends_where_a_plain_search_says(text in "[ \\n\\t\\x0b]{0,9} {0,20}[ \\na]{0,9}") {
+            let plain = text.bytes().position(|byte| !byte.is_ascii_whitespace());
+            proptest::prop_assert_eq!(space_end(text.as_bytes(), 0), plain.unwrap_or(text.len()));
         }
     }
 

@@ -8,11 +8,12 @@
 //! What cannot be told with some confidence is not told. What the page declares of itself is another
 //! fact, and does not count here.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use whatlang::{Detector, Lang};
-use xxhash_rust::xxh3::xxh3_64;
 
+use super::bytes::{self, EACH};
 use super::marks::Span;
 
 /// So much of a text is looked at, from its middle.
@@ -47,6 +48,9 @@ fn middle(text: &str) -> &str {
 /// Whether most of it is in the Latin script: its letters take one byte, or two that begin alike.
 fn is_latin(sample: &str) -> bool {
     let bytes = sample.as_bytes();
+    if bytes.is_ascii() {
+        return bytes.iter().any(u8::is_ascii_alphabetic);
+    }
     let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let foreign = bytes.iter().filter(|&&byte| byte > 0xc9 && byte != 0xe1).count();
     letters > foreign * 2
@@ -55,15 +59,38 @@ fn is_latin(sample: &str) -> bool {
 fn latin(sample: &str) -> Option<Lang> {
     let mut votes = [0_u16; LANGUAGES_MAX];
     let mut words = 0;
-    let mut lower = String::new();
-    for word in sample.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
+    each_word(sample, |word| {
         words += 1;
-        if word.len() <= COMMON_BYTES_MAX {
-            make_lower(word, &mut lower);
-            count(&mut votes, SMALL_WORDS.get(&lower));
-        }
-    }
+        count(&mut votes, word.map_or(0, |word| SMALL_WORDS.get(word)));
+    });
     choose(sample, &votes, words)
+}
+
+/// Calls `each` with every word, or with none for those that are too long to be a small one.
+fn each_word(sample: &str, mut each: impl FnMut(Option<Word>)) {
+    let bytes = sample.as_bytes();
+    let mut lower = String::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let letters = bytes[at..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let end = at + letters;
+        if bytes.get(end).is_none_or(u8::is_ascii) {
+            if letters > 0 {
+                each(Word::plain(bytes, at..end));
+            }
+            at = end + 1;
+            continue;
+        }
+        // Other letters than those of ASCII are in it, or behind it.
+        let rest = &sample[at..];
+        let word = &rest[..rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len())];
+        if !word.is_empty() {
+            lower.clear();
+            lower.extend(word.chars().flat_map(char::to_lowercase));
+            each(Word::new(lower.as_bytes()).filter(|_| word.len() <= COMMON_BYTES_MAX));
+        }
+        at += word.len() + rest[word.len()..].chars().next().map_or(0, char::len_utf8);
+    }
 }
 
 fn count(votes: &mut [u16; LANGUAGES_MAX], mut languages: u64) {
@@ -88,37 +115,59 @@ fn choose(sample: &str, votes: &[u16; LANGUAGES_MAX], words: usize) -> Option<La
     }
 }
 
-fn make_lower(word: &str, lower: &mut String) {
-    lower.clear();
-    if word.is_ascii() {
-        lower.push_str(word);
-        lower.make_ascii_lowercase();
-    } else {
-        lower.extend(word.chars().flat_map(char::to_lowercase));
+/// A word of at most `COMMON_BYTES_MAX` bytes in small letters: its first eight bytes, and the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Word(u64, u8);
+
+impl Word {
+    fn new(lower: &[u8]) -> Option<Self> {
+        let mut eight = [0; 8];
+        let (first, rest) = lower.split_at(lower.len().min(8));
+        eight[..first.len()].copy_from_slice(first);
+        let ninth = rest.first().copied().unwrap_or(0);
+        (rest.len() <= 1).then_some(Self(u64::from_le_bytes(eight), ninth))
+    }
+
+    /// Of letters of ASCII, of which one bit makes small ones.
+    fn plain(bytes: &[u8], word: Range<usize>) -> Option<Self> {
+        const LOWER: u64 = 0x20 * EACH;
+        let (at, length) = (word.start, word.len());
+        match bytes::eight(bytes, at) {
+            _ if length > COMMON_BYTES_MAX => None,
+            Some(eight) if length >= 8 => {
+                Some(Self(eight | LOWER, if length == 8 { 0 } else { bytes[at + 8] | 0x20 }))
+            }
+            Some(eight) => Some(Self((eight | LOWER) & ((1 << (8 * length)) - 1), 0)),
+            None => Self::new(&bytes[word].to_ascii_lowercase()),
+        }
+    }
+
+    fn hash(self) -> usize {
+        let number = self.0 ^ u64::from(self.1) << 29;
+        (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize
     }
 }
 
-/// Which languages of `COMMON` have a word, a bit for each; found by the word's hash alone.
-struct SmallWords([(u64, u64); PLACES]);
+/// Which languages of `COMMON` have a word, a bit for each.
+struct SmallWords([(Word, u64); PLACES]);
 
 /// Several times as many as there are words, so that a search ends soon.
 const PLACES: usize = 2_048;
 
 impl SmallWords {
-    fn get(&self, word: &str) -> u64 {
-        self.0[self.place(xxh3_64(word.as_bytes()))].1
+    fn get(&self, word: Word) -> u64 {
+        self.0[self.place(word)].1
     }
 
-    fn add(&mut self, word: &str, language: usize) {
-        let hash = xxh3_64(word.as_bytes());
-        let entry = &mut self.0[self.place(hash)];
-        *entry = (hash, entry.1 | 1 << language);
+    fn add(&mut self, word: Word, language: usize) {
+        let entry = &mut self.0[self.place(word)];
+        *entry = (word, entry.1 | 1 << language);
     }
 
-    /// Where this hash is, or would be.
-    fn place(&self, hash: u64) -> usize {
-        let mut at = hash as usize % PLACES;
-        while self.0[at].1 != 0 && self.0[at].0 != hash {
+    /// Where this word is, or would be.
+    fn place(&self, word: Word) -> usize {
+        let mut at = word.hash() % PLACES;
+        while self.0[at].1 != 0 && self.0[at].0 != word {
             at = (at + 1) % PLACES;
         }
         at
@@ -126,9 +175,10 @@ impl SmallWords {
 }
 
 static SMALL_WORDS: LazyLock<Box<SmallWords>> = LazyLock::new(|| {
-    let mut words = Box::new(SmallWords([(0, 0); PLACES]));
+    let mut words = Box::new(SmallWords([(Word(0, 0), 0); PLACES]));
     for (at, (_, common)) in COMMON.iter().enumerate() {
-        common.split(' ').for_each(|word| words.add(word, at));
+        let small = common.split(' ').filter_map(|word| Word::new(word.as_bytes()));
+        small.for_each(|word| words.add(word, at));
     }
     words
 });

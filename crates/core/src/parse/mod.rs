@@ -33,7 +33,7 @@ use url::Url;
 use crate::Limits;
 
 pub use charset::{Charset, CharsetSource};
-pub use html::{Form, forms};
+pub use html::{Form, Markup, Piece, StartTag, each_candidate, forms};
 pub use markdown::{Part, markdown};
 pub use marks::{Marks, Span, pieces};
 pub use mime::Mime;

@@ -300,6 +300,12 @@ impl<'a> NewLink<'a> {
 pub(super) struct LinkId(usize);
 
 impl Links {
+    /// With room for the links that a page of so many bytes is likely to have.
+    pub fn with_room(bytes: usize) -> Self {
+        let (arena, spans) = (String::with_capacity(bytes / 8), Vec::with_capacity(bytes / 512));
+        Self { arena, spans, ..Self::default() }
+    }
+
     /// Keeps a link, within the limits. An empty target is kept for anchors alone: there it leads to
     /// the page (or its base) itself, elsewhere it means nothing. `data:` carries its content with it
     /// and is no link.
@@ -327,7 +333,7 @@ impl Links {
             rel: self.store(rel)?,
             text_end: 0,
             via: link.via,
-            nofollow: has_word(link.rel, "nofollow"),
+            nofollow: !link.rel.is_empty() && has_word(link.rel, "nofollow"),
         };
         self.spans.push(link);
         Some(LinkId(self.spans.len() - 1))
@@ -383,7 +389,7 @@ impl Links {
     }
 }
 
-fn is_data(target: &str) -> bool {
+pub(super) fn is_data(target: &str) -> bool {
     target.as_bytes().get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"data:"))
 }
 

@@ -5,6 +5,7 @@
 //! and neither at the ends. Most text of a page is one space apart already, so a piece is taken in
 //! runs as long as that holds and not word by word.
 
+use super::bytes;
 use super::page::cut;
 
 /// A text under construction.
@@ -38,17 +39,18 @@ impl Prose {
 
     /// Appends the words of a piece. White space at its ends separates it from its neighbours.
     pub fn words(&mut self, piece: &str) {
-        let mut rest = piece;
-        while !rest.is_empty() && !self.cut {
-            let (space, words) = rest.split_at(space_end(rest.as_bytes()));
-            if !space.is_empty() {
+        let bytes = piece.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() && !self.cut {
+            let start = bytes::space_end(bytes, at);
+            if start > at {
                 self.widen(Gap::Space);
             }
-            let (run, after) = words.split_at(run_end(words.as_bytes()));
-            if !run.is_empty() {
-                self.run(run);
+            if start == bytes.len() {
+                return;
             }
-            rest = after;
+            at = start + run_end(&bytes[start..]);
+            self.run(&piece[start..at]);
         }
     }
 
@@ -126,27 +128,12 @@ impl Prose {
 
 /// Whether a piece has no words. An empty one has some: it separates nothing.
 pub(super) fn is_blank(piece: &str) -> bool {
-    !piece.is_empty() && space_end(piece.as_bytes()) == piece.len()
+    !piece.is_empty() && bytes::space_end(piece.as_bytes(), 0) == piece.len()
 }
 
 /// How many bytes are looked at together. A loop over so many without a way out in between is one
 /// that the compiler turns into a few vector instructions.
 const STRIDE: usize = 16;
-
-/// Where the white space at the start of a text ends. Indentation is long and made of spaces.
-fn space_end(text: &[u8]) -> usize {
-    let mut at = usize::from(text.first().is_some_and(u8::is_ascii_whitespace));
-    if at == 0 {
-        return 0;
-    }
-    while text[at..].first_chunk().is_some_and(|bytes| *bytes == [b' '; STRIDE]) {
-        at += STRIDE;
-    }
-    while text.get(at).is_some_and(u8::is_ascii_whitespace) {
-        at += 1;
-    }
-    at
-}
 
 /// Where the words at the start of a text are no longer one space apart: at white space that is no
 /// space, has more of it behind it, or ends the text.

@@ -16,11 +16,8 @@ impl Blocklist {
     /// Reads one host per line. `#` begins a comment; `*.` and a dot before the host mean nothing, as
     /// every entry stands for its subdomains too.
     pub fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Self, ScopeError> {
-        let entries = lines
-            .into_iter()
-            .map(|line| line.split('#').next().unwrap_or_default().trim())
-            .filter(|entry| !entry.is_empty());
-        Ok(Self { hosts: entries.map(host_of_entry).collect::<Result<_, _>>()? })
+        let hosts = lines.into_iter().map(blocked_host).filter_map(Result::transpose);
+        Ok(Self { hosts: hosts.collect::<Result<_, _>>()? })
     }
 
     fn blocking_entry<'a>(&self, host: &'a str) -> Option<&'a str> {
@@ -29,6 +26,12 @@ impl Blocklist {
         }
         host_and_parents(host).find(|name| self.hosts.contains(*name))
     }
+}
+
+/// The host that a line of a list names, if it names one, as URLs have it: one host has one name, however it is typed.
+pub fn blocked_host(line: &str) -> Result<Option<String>, ScopeError> {
+    let entry = line.split('#').next().unwrap_or_default().trim();
+    (!entry.is_empty()).then(|| host_of_entry(entry)).transpose()
 }
 
 /// Names in any writing come out as URLs have them.
@@ -46,6 +49,10 @@ impl Filter for Blocklist {
     }
 
     fn is_about_safety(&self) -> bool {
+        true
+    }
+
+    fn is_about_url(&self) -> bool {
         true
     }
 

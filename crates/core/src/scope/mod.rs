@@ -30,6 +30,7 @@ mod types;
 #[cfg(test)]
 mod tests;
 
+pub use blocklist::blocked_host;
 pub use known_paths::KnownList;
 pub use reach::ScopeMode;
 pub use spec::{FilterSpec, ScopeError, ScopeInput, default_specs};
@@ -100,6 +101,12 @@ pub trait Filter: Send + Sync {
         false
     }
 
+    /// Whether it looks at the URL alone, and not at how it was found. Such a filter can be asked again about a URL that
+    /// waits.
+    fn is_about_url(&self) -> bool {
+        false
+    }
+
     /// Whether the URL may stay.
     fn judge(&self, subject: &Subject<'_>) -> Verdict;
 }
@@ -132,6 +139,14 @@ impl Filters {
     pub fn judge_safety(&self, subject: &Subject<'_>) -> Verdict {
         let heard = self.0.iter().filter(|filter| filter.is_about_safety());
         let mut verdicts = heard.map(|filter| filter.judge(subject));
+        verdicts.find(|verdict| *verdict != Verdict::Pass).unwrap_or(Verdict::Pass)
+    }
+
+    /// The first objection of those that look at the URL alone, or none.
+    pub fn judge_url(&self, url: &CrawlUrl) -> Verdict {
+        let subject = Subject { url, depth: 0, via: Via::Anchor, from: None, redirects: 0 };
+        let heard = self.0.iter().filter(|filter| filter.is_about_url());
+        let mut verdicts = heard.map(|filter| filter.judge(&subject));
         verdicts.find(|verdict| *verdict != Verdict::Pass).unwrap_or(Verdict::Pass)
     }
 

@@ -76,6 +76,10 @@ impl Filter for Exclude {
         "exclude"
     }
 
+    fn is_about_url(&self) -> bool {
+        true
+    }
+
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
         match self.0.first_match(subject.url.as_str()) {
             None => Verdict::Pass,

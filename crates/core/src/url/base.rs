@@ -80,9 +80,10 @@ impl<'a> Base<'a> {
         let end = memchr::memchr2(b'/', b'?', &link.as_bytes()[host..]);
         let end = end.map_or(link.len(), |end| host + end);
         let (origin, rest) = link.split_at(end);
-        let (name, port) = match origin[host..].split_once(':') {
-            Some((name, port)) => (name, Some(port)),
-            None => (&origin[host..], None),
+        let named = &origin[host..];
+        let (name, port) = match named.bytes().position(|byte| byte == b':') {
+            Some(colon) => (&named[..colon], Some(&named[colon + 1..])),
+            None => (named, None),
         };
         let is_plain = (is_plain_name(name) || is_plain_address(name))
             && port.is_none_or(|port| is_plain_port(port, &origin[..host]));
@@ -100,14 +101,16 @@ impl<'a> Base<'a> {
     /// the second part.
     fn put_together(&self, parts: [&str; 3], host_end: u32) -> Option<CrawlUrl> {
         let rest = parts[2];
-        let (path, query) = match memchr::memchr(b'?', rest.as_bytes()) {
-            Some(mark) => (&rest[..mark], Some(&rest[mark + 1..])),
-            None => (rest, None),
+        let path_end = plain_end(rest.as_bytes(), PATH);
+        let is_plain = match rest.as_bytes().get(path_end) {
+            None => true,
+            Some(b'?') => self.keeps_query(&rest[path_end + 1..]),
+            Some(_) => false,
         };
-        if !is_plain_path(path) || !query.is_none_or(|query| self.keeps_query(query)) {
+        if !is_plain {
             return None;
         }
-        let query_at = parts[0].len() + parts[1].len() + path.len();
+        let query_at = parts[0].len() + parts[1].len() + path_end;
         let text = parts.concat().into_boxed_str();
         CrawlUrl::of_parts(text, [host_end as usize, parts[0].len(), query_at])
     }
@@ -180,17 +183,25 @@ pub(super) fn is_plain_query(query: &str) -> bool {
 
 /// Whether all of a text stays as it is in such a place.
 fn are_plain(text: &[u8], place: u8) -> bool {
+    plain_end(text, place) == text.len()
+}
+
+/// Where the first byte is that may not stay as it is in such a place, or the end.
+fn plain_end(text: &[u8], place: u8) -> usize {
     let mut at = 0;
-    while let Some(step) = text[at..].iter().position(|&byte| !stays(byte, place)) {
-        at += step;
+    while let Some(&byte) = text.get(at) {
+        if stays(byte, place) {
+            at += 1;
+            continue;
+        }
         at += match text[at..] {
             [b'%', high, low, ..] if is_plain_escape(high, low) => 3,
             // A segment that begins with a dot could be one that leads elsewhere.
             [b'.', ..] if at == 0 || text[at - 1] != b'/' => 1,
-            _ => return false,
+            _ => return at,
         }
     }
-    true
+    text.len()
 }
 
 /// Whether an escape is in its canonical form: of a character that is not unreserved, in capitals.
@@ -203,12 +214,14 @@ fn is_plain_escape(high: u8, low: u8) -> bool {
 /// Whether a host is a name that stays as it is and that DNS can carry: labels of small letters,
 /// digits and hyphens, none in the international form, the last one not a number.
 fn is_plain_name(name: &str) -> bool {
-    let is_label = |label: &str| (1..=63).contains(&label.len()) && !label.starts_with("xn--");
-    let last = name.rsplit('.').next().unwrap_or_default();
-    name.len() <= 253
-        && name.bytes().all(|byte| stays(byte, NAME))
-        && name.split('.').all(is_label)
-        && last.starts_with(|c: char| c.is_ascii_lowercase())
+    // Labels are short: looking at each byte is quicker than searching for the next dot.
+    let is_label = |label: &[u8]| (1..=63).contains(&label.len()) && !label.starts_with(b"xn--");
+    let bytes = name.as_bytes();
+    let last = bytes.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
+    bytes.len() <= 253
+        && bytes.iter().all(|&byte| stays(byte, NAME))
+        && bytes.split(|&byte| byte == b'.').all(is_label)
+        && last.first().is_some_and(u8::is_ascii_lowercase)
 }
 
 /// Whether a host is an IPv4 address that stays as it is.

@@ -226,23 +226,13 @@ impl CrawlUrl {
 
     /// The host as an address, where it is one.
     pub fn ip(&self) -> Option<IpAddr> {
-        let host = self.host();
-        if let Some(v6) = host.strip_prefix('[') {
-            return v6.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
-        }
-        // No name ends in a digit's label (URL standard, "ends in a number").
-        let may_be = host.ends_with(|c: char| c.is_ascii_digit());
-        may_be.then(|| host.parse().ok().map(IpAddr::V4))?
+        ip_of_host(self.host())
     }
 
     /// Registrable domain by the public suffix list, private suffixes included; the host itself for
     /// addresses and for names without one. What is partitioned and budgeted.
     pub fn site(&self) -> &str {
-        match self.ip() {
-            Some(_) => self.host(),
-            None if self.is_file() => self.host(),
-            None => psl::domain_str(self.host()).unwrap_or(self.host()),
-        }
+        site_of_host(self.host())
     }
 
     /// Sort-friendly form of this URL, the key of a CDXJ line: `com,example)/path?query`.
@@ -254,6 +244,35 @@ impl CrawlUrl {
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(self.as_str())
     }
+}
+
+/// The site of a host as [`CrawlUrl::host`] gives it.
+pub fn site_of_host(host: &str) -> &str {
+    match ip_of_host(host) {
+        Some(_) => host,
+        None => psl::domain_str(host).unwrap_or(host),
+    }
+}
+
+/// The host of a text that `as_str` gave earlier. Nothing else of it is looked at.
+pub fn host_of_canonical(text: &str) -> Option<&str> {
+    if text.starts_with(file::ORIGIN) {
+        return Some(file::lane(text));
+    }
+    let behind = &text[host_start(text.as_bytes())?..];
+    let end = behind.find('/')?;
+    let brackets = behind[..end].find(']').unwrap_or_default();
+    let port = behind[brackets..end].find(':').map(|colon| brackets + colon);
+    Some(&behind[..port.unwrap_or(end)])
+}
+
+fn ip_of_host(host: &str) -> Option<IpAddr> {
+    if let Some(v6) = host.strip_prefix('[') {
+        return v6.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
+    }
+    // No name ends in a digit's label (URL standard, "ends in a number").
+    let may_be = host.ends_with(|c: char| c.is_ascii_digit());
+    may_be.then(|| host.parse().ok().map(IpAddr::V4))?
 }
 
 /// Where the path of a file URL begins.

@@ -21,6 +21,7 @@ pub(super) fn assert_idempotent(text: &str, rules: &UrlRules) {
     assert_eq!(again.as_str(), once.as_str(), "{text:?} does not parse back to itself");
     assert_eq!(canonicalise(again, rules).as_ref(), Ok(&once), "{text:?}");
     assert_eq!(CrawlUrl::from_canonical(once.as_str()).as_ref(), Some(&once));
+    assert_eq!(host_of_canonical(once.as_str()), Some(once.host()));
 }
 
 #[test]
@@ -213,6 +214,23 @@ fn parts_of_a_url() {
     assert_eq!(url.path_and_query(), "/p/q?r=s");
     assert_eq!(url.port(), 8080);
     assert_eq!(url.ip(), None);
+}
+
+#[test]
+fn the_host_of_a_canonical_text_is_found_without_the_rest() {
+    for text in [
+        "http://example.com/a:b/[c]?d=http://x/",
+        "https://example.com:8443/",
+        "http://[2001:db8::1]/",
+        "http://[2001:db8::1]:81/:",
+        "http://10.0.0.1:8080/x",
+        "file:///a/b/",
+    ] {
+        let url = CrawlUrl::from_canonical(text).unwrap();
+        assert_eq!(host_of_canonical(text), Some(url.host()), "{text}");
+        assert_eq!(site_of_host(url.host()), url.site(), "{text}");
+    }
+    assert_eq!(host_of_canonical("mailto:a@b.example"), None);
 }
 
 #[test]

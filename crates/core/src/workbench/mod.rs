@@ -90,6 +90,8 @@ pub struct Wait {
     /// Beyond `until`, it waits for its address: for a connection, for another host's request to go
     /// out, or for the gap after one.
     pub address_waits: bool,
+    /// Its address may be asked from here on, as far as the gap after its last request goes.
+    pub address_free: Millis,
 }
 
 /// The hosts that may be leased, and those that are.
@@ -298,7 +300,8 @@ impl Workbench {
         let (until, rule) = seat.wait(&self.pace);
         let leased = seat.is_leased();
         let taken = address.is_taken(&self.pace) || address.free_at(&self.pace) > until;
-        Some(Wait { until, rule, leased, address_waits: !leased && taken })
+        let (address_waits, address_free) = (!leased && taken, address.free_at(&self.pace));
+        Some(Wait { until, rule, leased, address_waits, address_free })
     }
 
     /// Another host of the same address: one whose turn it is, if there is such a one.

@@ -92,6 +92,8 @@ pub enum WaitRule {
     Retry,
     /// Somebody paused this host.
     Paused,
+    /// The gap between two requests to one address, whichever hosts are there.
+    AddressGap,
 }
 
 impl WaitRule {
@@ -114,6 +116,7 @@ impl fmt::Display for WaitRule {
             Self::AfterRestart => f.write_str("one full gap after the crawl's restart"),
             Self::Retry => f.write_str("a page that failed is tried again later"),
             Self::Paused => f.write_str("somebody paused this host"),
+            Self::AddressGap => f.write_str("the gap between two requests to its address"),
         }
     }
 }
@@ -185,6 +188,15 @@ impl HostPace {
             (crawl_delay, WaitRule::CrawlDelay)
         } else {
             (slow, WaitRule::SlowResponses)
+        }
+    }
+
+    /// How far apart two requests to it are at least, and by which rule: its own gap, or that of its address.
+    pub fn spacing_ms(&self, pace: &Pace) -> (u64, WaitRule) {
+        let (gap, rule) = self.gap_ms(pace);
+        match pace.address_gap_ms > gap {
+            true => (pace.address_gap_ms, WaitRule::AddressGap),
+            false => (gap, rule),
         }
     }
 

@@ -244,13 +244,16 @@ fn the_crawl_delay_of_a_robots_txt_counts_for_the_first_page_after_it() {
 #[test]
 fn a_wait_says_what_it_is_for() {
     let mut bench = bench(PACE, &[1, 1]);
-    let own = Wait { until: Millis(0), rule: WaitRule::None, leased: false, address_waits: false };
+    let (until, address_free) = (Millis(0), Millis(0));
+    let own =
+        Wait { until, rule: WaitRule::None, leased: false, address_waits: false, address_free };
     assert_eq!(wait_of(&bench, 1), own);
     assert_eq!(lease(&mut bench, 10), Some(0));
     assert_eq!(wait_of(&bench, 0), Wait { leased: true, ..own });
     assert_eq!(wait_of(&bench, 1), Wait { address_waits: true, ..own });
     bench.sent(HostKey(0), Millis(20));
-    assert_eq!(wait_of(&bench, 1), Wait { address_waits: true, ..own });
+    let address_free = Millis(20 + PACE.address_gap_ms);
+    assert_eq!(wait_of(&bench, 1), Wait { address_waits: true, address_free, ..own });
     assert_eq!(bench.wait_of(HostKey(2)), None);
 }
 

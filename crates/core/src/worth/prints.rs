@@ -47,14 +47,24 @@ pub fn prints(page: &Page, limits: &Limits) -> Vec<Print> {
 }
 
 fn line_print(line: &str) -> Option<Print> {
-    let digits = line.bytes().filter(u8::is_ascii_digit).count();
+    let digits = digits(line.as_bytes());
     let letters = line.len() - digits;
     let hash = match digits {
         0 => xxh3_64(line.as_bytes()),
-        _ => xxh3_64(line.replace(|c: char| c.is_ascii_digit(), "").as_bytes()),
+        _ => {
+            let mut kept = line.as_bytes().to_vec();
+            kept.retain(|byte| !byte.is_ascii_digit());
+            xxh3_64(&kept)
+        }
     };
     let print = Print { hash: hash as u32, letters: u8::try_from(letters).unwrap_or(u8::MAX) };
     (letters > 0).then_some(print)
+}
+
+/// How many digits there are. Sums that fit into a byte are made of many bytes together.
+fn digits(line: &[u8]) -> usize {
+    let sum = |bytes: &[u8]| bytes.iter().map(|byte| u8::from(byte.is_ascii_digit())).sum::<u8>();
+    line.chunks(usize::from(u8::MAX)).map(|bytes| usize::from(sum(bytes))).sum()
 }
 
 /// A page may be there for its picture alone. Those with a query are made for whoever asks, and small ones

@@ -109,8 +109,16 @@ fn stuffed(text: &str) -> Option<Spam> {
 /// The first words of a text. Numbers repeat in every table, and do not count.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split_ascii_whitespace().take(WORDS_MAX);
-    let words = words.map(|word| word.trim_matches(|c: char| c.is_ascii_punctuation()));
+    let words = words.map(bare);
     words.filter(|word| !word.is_empty() && !word.as_bytes()[0].is_ascii_digit())
+}
+
+/// A word without the signs of ASCII around it.
+fn bare(word: &str) -> &str {
+    let bytes = word.as_bytes();
+    let start = bytes.iter().take_while(|byte| byte.is_ascii_punctuation()).count();
+    let signs = bytes[start..].iter().rev().take_while(|byte| byte.is_ascii_punctuation()).count();
+    &word[start..word.len() - signs]
 }
 
 /// Whether enough of these words are short.

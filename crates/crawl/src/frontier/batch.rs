@@ -10,6 +10,7 @@
 use larm_core::Limits;
 
 use super::Positions;
+use super::encode::encode_behind;
 use super::record::Record;
 use crate::error::{Error, Result};
 
@@ -30,8 +31,7 @@ impl Pending {
     /// Adds a record.
     pub fn push(&mut self, record: &Record) {
         self.settlements += u64::from(matches!(record, Record::Settled(_)));
-        self.records = postcard::to_extend(record, std::mem::take(&mut self.records))
-            .expect("LOG: records have no types that cannot be written");
+        encode_behind(record, &mut self.records);
     }
 
     /// Whether there is nothing to commit.
@@ -44,21 +44,39 @@ impl Pending {
         self.settlements > 0
     }
 
-    /// Takes all of it as entries of the log, to be appended in this order.
-    pub fn seal(&mut self, positions: &Positions, limits: &Limits) -> Vec<Vec<u8>> {
+    /// Takes all of it.
+    pub fn seal(&mut self, positions: &Positions, limits: &Limits) -> Entries {
         let mut batch = postcard::to_stdvec(positions).expect("LOG: positions can be written");
+        batch.reserve_exact(self.records.len());
         // What is emptied here keeps its room for the next batch.
         batch.append(&mut self.records);
         self.settlements = 0;
-        let part_bytes = usize::try_from(limits.log_record_bytes_max).unwrap_or(usize::MAX);
-        let parts = batch.chunks(part_bytes.saturating_sub(1).max(1));
+        let entry_bytes = usize::try_from(limits.log_record_bytes_max).unwrap_or(usize::MAX);
+        Entries { batch, part_bytes: entry_bytes.saturating_sub(1).max(1) }
+    }
+}
+
+/// A batch as entries of the log.
+#[derive(Debug)]
+pub struct Entries {
+    batch: Vec<u8>,
+    part_bytes: usize,
+}
+
+impl Entries {
+    /// The entries, to be appended in this order, each in two pieces.
+    pub fn iter(&self) -> impl Iterator<Item = [&[u8]; 2]> {
+        let parts = self.batch.chunks(self.part_bytes);
         let last = parts.len() - 1;
-        let entries = parts.enumerate().map(|(i, part)| {
-            let begins = if i == 0 { BEGINS } else { 0 };
-            let ends = if i == last { ENDS } else { 0 };
-            [&[begins | ends], part].concat()
-        });
-        entries.collect()
+        parts.enumerate().map(move |(i, part)| {
+            let flags: &[u8] = match (i == 0, i == last) {
+                (true, true) => &[BEGINS | ENDS],
+                (true, false) => &[BEGINS],
+                (false, true) => &[ENDS],
+                (false, false) => &[0],
+            };
+            [flags, part]
+        })
     }
 }
 
@@ -125,6 +143,10 @@ mod tests {
         pending
     }
 
+    fn entries(sealed: &Entries) -> Vec<Vec<u8>> {
+        sealed.iter().map(|pieces| pieces.concat()).collect()
+    }
+
     fn limits(log_record_bytes_max: u64) -> Limits {
         Limits { log_record_bytes_max, ..Limits::default() }
     }
@@ -136,7 +158,7 @@ mod tests {
     #[test]
     fn a_batch_of_any_size_fits_into_entries_of_any_size() {
         for bytes_max in [2, 3, 10, 64, 100_000] {
-            let entries = pending(300).seal(&positions(), &limits(bytes_max));
+            let entries = entries(&pending(300).seal(&positions(), &limits(bytes_max)));
             assert!(entries.iter().all(|entry| entry.len() as u64 <= bytes_max));
             let mut assembler = Assembler::default();
             let mut batches = entries.iter().filter_map(|entry| assembler.add(entry).unwrap());
@@ -148,8 +170,8 @@ mod tests {
 
     #[test]
     fn a_batch_without_its_last_part_is_dropped_by_the_next() {
-        let torn = pending(50).seal(&positions(), &limits(20));
-        let whole = pending(2).seal(&Vec::new(), &limits(20));
+        let torn = entries(&pending(50).seal(&positions(), &limits(20)));
+        let whole = entries(&pending(2).seal(&Vec::new(), &limits(20)));
         let mut assembler = Assembler::default();
         for entry in &torn[..torn.len() - 1] {
             assert_eq!(assembler.add(entry).unwrap(), None);

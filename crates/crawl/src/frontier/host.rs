@@ -22,7 +22,7 @@ use super::item::{Item, Place};
 use super::pack::{self, Packed};
 use super::queue::{BlockId, Queue, QueueRow, Taken};
 use super::shelf::ShelfId;
-use super::sites::SiteKey;
+use super::sites::{LastSite, SiteKey};
 
 /// What a host takes in memory beside its queues, roughly.
 pub const HOST_BYTES: u64 = 1_000;
@@ -120,6 +120,17 @@ impl Origin {
     fn peek(&self, now: Millis, appetite: Appetite) -> Option<Place> {
         self.queue.peek_before(now, self.end(appetite))
     }
+}
+
+/// What a URL that was taken into a queue meant for its host.
+#[derive(Debug, Clone, Copy)]
+pub struct Pushed {
+    /// Where it stands.
+    pub place: Place,
+    /// Whether something of its origin could be asked for at once without it, as far as the queue goes.
+    pub had_work: bool,
+    /// Whether it was found on a site that had not been heard of here.
+    pub new_domain: bool,
 }
 
 /// One host.
@@ -234,14 +245,17 @@ impl Host {
     }
 
     /// Takes a packed URL into the queue of its origin.
-    pub fn push(&mut self, seq: u64, packed: &Packed<'_>) -> Place {
+    pub fn push(&mut self, seq: u64, packed: &Packed<'_>, last: &mut LastSite) -> Pushed {
         let place = Place { priority: packed.priority, seq };
         let index = self.origin_index(packed.origin());
-        self.origin(index).queue.push(place, packed.bytes);
-        if let Some(site) = packed.found_on_site().filter(|site| *site != self.site) {
+        let queue = &mut self.origin(index).queue;
+        let had_work = queue.ready_before(Place::HELD_FROM) == Some(Millis(0));
+        queue.push(place, packed.bytes);
+        let domains = self.purse.domains;
+        if let Some(site) = packed.found_on_site(last).filter(|site| *site != self.site) {
             self.purse.domains.add(site.0);
         }
-        place
+        Pushed { place, had_work, new_domain: domains != self.purse.domains }
     }
 
     /// What it may be asked for, as far as it depends on the worth of its pages, where `cut_at` pages with
@@ -284,12 +298,6 @@ impl Host {
             self.origins.len() - 1
         });
         u32::try_from(index).expect("HOST-1: there are fewer ports than that")
-    }
-
-    /// Whether something of this origin could be asked for at once, as far as its queue goes.
-    pub fn has_work_at(&self, origin: &str) -> bool {
-        let at = self.find(origin).and_then(|index| self.origins.get(index));
-        at.is_some_and(|origin| origin.queue.ready_before(Place::HELD_FROM) == Some(Millis(0)))
     }
 
     fn find(&self, origin: &str) -> Option<usize> {

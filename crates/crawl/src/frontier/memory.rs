@@ -28,7 +28,7 @@ use super::near::PageKey;
 use super::record::{Fate, Learnt, is_counted};
 use super::row::{PageRow, RobotsRow, Totals};
 use super::sites::SiteKey;
-use super::status::{FrontierStatus, HostList, HostStatus};
+use super::status::{FrontierStatus, HostList, HostStatus, HostsAsked};
 use super::{
     Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement, Twin,
 };
@@ -542,7 +542,7 @@ impl Frontier for MemoryFrontier {
         }
     }
 
-    fn host_list(&self, _: Millis, _: usize) -> HostList {
+    fn host_list(&self, _: Millis, _: &HostsAsked) -> HostList {
         HostList { total: self.hosts.len() as u64, hosts: Vec::new() }
     }
 

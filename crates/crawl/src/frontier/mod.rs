@@ -14,6 +14,7 @@ mod aliases;
 mod batch;
 mod board;
 mod disk;
+mod encode;
 mod host;
 mod item;
 mod keyed;
@@ -61,7 +62,7 @@ pub use row::{
     SIGNALS, SOFT_404, Totals,
 };
 pub use shared::SharedFrontier;
-pub use status::{Budget, FrontierStatus, HostList, HostStatus, Standing, Until};
+pub use status::{Budget, FrontierStatus, HostList, HostStatus, HostsAsked, Standing, Until};
 
 use self::near::PageKey;
 use crate::error::Result;
@@ -363,9 +364,8 @@ pub trait Frontier: Send {
     /// Counts and waits, with at most `hosts_max` hosts in detail.
     fn status(&self, now: Millis, hosts_max: usize) -> FrontierStatus;
 
-    /// All hosts in memory, those first to whom something happens first, and at most `hosts_max` of them
-    /// in detail.
-    fn host_list(&self, now: Millis, hosts_max: usize) -> HostList;
+    /// Hosts in memory, those first to whom something happens first.
+    fn host_list(&self, now: Millis, asked: &HostsAsked) -> HostList;
 
     /// What one host is waiting for.
     fn host_status(&self, name: &str, now: Millis) -> Option<HostStatus>;

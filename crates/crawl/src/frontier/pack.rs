@@ -6,7 +6,6 @@
 //!
 //! - PACK-1: bytes that come from disk are read to their end before anybody relies on them.
 
-use larm_core::url::CrawlUrl;
 use larm_core::via::Via;
 use larm_core::workbench::HostKey;
 use serde::de::{Error as _, Visitor};
@@ -14,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Candidate;
 use super::item::{Errand, Item, Place};
-use super::sites::SiteKey;
+use super::sites::{LastSite, SiteKey};
 
 const PAGE: u8 = 0;
 const SITEMAP: u8 = 1;
@@ -99,13 +98,12 @@ impl<'a> Packed<'a> {
     }
 
     /// The site of the page that it was found on, unless that is of its own origin.
-    pub fn found_on_site(&self) -> Option<SiteKey> {
+    pub fn found_on_site(&self, last: &mut LastSite) -> Option<SiteKey> {
         let (shared, rest) = self.read_rest()?.parent?;
         if shared.len() > self.origin_bytes {
             return None;
         }
-        let parent = CrawlUrl::from_canonical(&[shared, rest].concat())?;
-        Some(SiteKey::of_site(parent.site()))
+        last.of_page(shared, rest)
     }
 
     /// Whether it counts for `--max-pages` and the budgets.
@@ -348,6 +346,11 @@ fn take_pack<'a>(at: &mut &'a [u8]) -> Option<&'a [u8]> {
 pub struct Entries(Vec<u8>);
 
 impl Entries {
+    /// Room for so many URLs of common length.
+    pub fn with_capacity(urls: usize) -> Self {
+        Self(Vec::with_capacity(urls * URL_BYTES))
+    }
+
     /// Adds one.
     pub fn push(&mut self, seq: u64, packed: &[u8]) {
         put_entry(&mut self.0, seq, packed);

@@ -17,6 +17,7 @@
 //! - QUEUE-4: blocks do not crumble: when many blocks in memory are less than half full, they become one,
 //!   so that the list of blocks stays short beside what it lists.
 
+mod lanes;
 mod pick;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use larm_core::{Limits, Millis};
 use serde::{Deserialize, Serialize};
 
+use self::lanes::{Lanes, Waiting};
 use super::item::{Item, Place};
 use super::pack::{self, Entries, Packed};
 
@@ -78,13 +80,6 @@ pub struct Taken {
 }
 
 #[derive(Debug)]
-struct Waiting {
-    packed: Box<[u8]>,
-    /// The number of its block, once it has one.
-    block: Option<u32>,
-}
-
-#[derive(Debug)]
 struct LoadedBlock {
     id: BlockId,
     from: Place,
@@ -98,7 +93,7 @@ struct LoadedBlock {
 /// What waits for one origin.
 #[derive(Debug, Default)]
 pub struct Queue {
-    memory: BTreeMap<Place, Waiting>,
+    memory: Lanes,
     /// How many of them have no block.
     loose: u64,
     /// By number.
@@ -170,8 +165,8 @@ impl Queue {
     pub fn push(&mut self, place: Place, packed: &[u8]) {
         self.packed_bytes += packed.len() as u64;
         self.loose += 1;
-        let before = self.memory.insert(place, Waiting { packed: packed.into(), block: None });
-        debug_assert!(before.is_none(), "QUEUE-3: a place is taken once: {before:?}");
+        let was_free = self.memory.insert(place.priority, Waiting::new(place.seq, packed, None));
+        debug_assert!(was_free, "QUEUE-3: a place is taken once: {place:?}");
     }
 
     /// Adds an item that must wait until `at`. Whether there is room for one more of these.
@@ -185,7 +180,7 @@ impl Queue {
 
     /// When something that stands before a place can be taken: at once, at a time, or never.
     pub fn ready_before(&self, end: Place) -> Option<Millis> {
-        let in_order = self.memory.keys().next().is_some_and(|place| *place < end)
+        let in_order = self.memory.begin_before(end)
             || self.stored.first().is_some_and(|block| block.from < end);
         if in_order {
             return Some(Millis(0));
@@ -196,8 +191,7 @@ impl Queue {
     /// The block that must be loaded before `peek` may be asked.
     pub fn block_due(&self) -> Option<BlockId> {
         let block = self.stored.first()?;
-        let in_memory = self.memory.keys().next();
-        in_memory.is_none_or(|place| block.from < *place).then_some(block.id)
+        self.memory.first().is_none_or(|place| block.from < place).then_some(block.id)
     }
 
     /// Everything that waits, blocks on disk read by `read`.
@@ -214,18 +208,18 @@ impl Queue {
 
     /// Whether an item that is in memory has this place.
     pub fn holds(&self, place: Place) -> bool {
-        self.memory.contains_key(&place)
+        self.memory.contains(place)
     }
 
     /// What waits in memory, in order.
     #[cfg(test)]
     pub fn items_in_memory(&self) -> impl Iterator<Item = Item> {
-        self.memory.iter().map(|(place, one)| unpack(*place, &one.packed))
+        self.memory.iter().map(|(place, one)| unpack(place, &one.packed))
     }
 
     /// Calls `tell` for what waits in order in memory, with its number.
     pub fn each_in_memory(&self, mut tell: impl FnMut(u64, &Packed<'_>)) {
-        for (place, one) in &self.memory {
+        for (place, one) in self.memory.iter() {
             tell(place.seq, &Packed::trusted(&one.packed));
         }
     }
@@ -244,19 +238,21 @@ impl Queue {
     /// Takes the items of a block, as they were written, into memory. `None` if they are not whole.
     pub fn load(&mut self, id: BlockId, list: &[u8]) -> Option<()> {
         let i = self.stored.iter().position(|block| block.id == id)?;
-        let block = self.stored.remove(i);
-        self.stored_items -= u64::from(block.items);
-        let mut live = 0;
+        let mut fronts: BTreeMap<u8, Vec<Waiting>> = BTreeMap::new();
+        let (mut live, mut bytes) = (0, 0);
         for entry in pack::entries(list) {
             let (seq, packed) = entry?;
-            let place = Place { priority: packed.priority, seq };
-            if block.counts(place) {
+            if self.stored[i].counts(Place { priority: packed.priority, seq }) {
                 live += 1;
-                self.packed_bytes += packed.bytes.len() as u64;
-                let waiting = Waiting { packed: packed.bytes.into(), block: Some(id.number) };
-                self.memory.insert(place, waiting);
+                bytes += packed.bytes.len() as u64;
+                let waiting = Waiting::new(seq, packed.bytes, Some(id.number));
+                fronts.entry(packed.priority).or_default().push(waiting);
             }
         }
+        fronts.into_iter().for_each(|(priority, many)| self.memory.extend(priority, many));
+        self.packed_bytes += bytes;
+        let block = self.stored.remove(i);
+        self.stored_items -= u64::from(block.items);
         debug_assert_eq!(live, block.items, "QUEUE-3: a block holds what is counted");
         let StoredBlock { from, holes, .. } = block;
         self.loaded.insert(id.number, LoadedBlock { id, from, live, holes, unwritten: false });
@@ -266,11 +262,12 @@ impl Queue {
     /// The place of what comes next, before a place: one whose waiting time is over, else the first in
     /// order.
     pub fn peek_before(&self, now: Millis, end: Place) -> Option<Place> {
-        let may_be = |place: &&Place| **place < end;
-        let mut due = self.deferred.keys().take_while(|(at, _)| *at <= now).map(|(_, place)| place);
-        let first = self.memory.keys().next().filter(may_be);
+        let may_be = |place: &Place| *place < end;
+        let mut due =
+            self.deferred.keys().take_while(|(at, _)| *at <= now).map(|(_, place)| *place);
+        let first = self.memory.first().filter(may_be);
         debug_assert!(first.is_none() || self.block_due().is_none(), "QUEUE-1: it is loaded");
-        due.find(may_be).or(first).copied()
+        due.find(may_be).or(first)
     }
 
     /// The place of what comes next.
@@ -282,8 +279,8 @@ impl Queue {
     pub fn urls_from(&self, place: Place) -> impl Iterator<Item = (Place, &str)> {
         let deferred = self.deferred.iter().filter(move |((_, at), _)| *at == place);
         let deferred = deferred.map(|((_, at), item)| (*at, &*item.url));
-        let in_order = self.memory.range(place..);
-        deferred.chain(in_order.map(|(at, one)| (*at, Packed::trusted(&one.packed).url)))
+        let in_order = self.memory.iter_from(place);
+        deferred.chain(in_order.map(|(at, one)| (at, Packed::trusted(&one.packed).url)))
     }
 
     /// Puts an item back to where it was deferred; one that was not is returned, to be pushed.
@@ -295,8 +292,8 @@ impl Queue {
 
     /// Takes the item at `place`, wherever it is in memory.
     pub fn take(&mut self, place: Place) -> Option<Taken> {
-        let is_first = self.memory.keys().next() == Some(&place);
-        if let Some(waiting) = self.memory.remove(&place) {
+        let is_first = self.memory.first() == Some(place);
+        if let Some(waiting) = self.memory.remove(place) {
             self.packed_bytes -= waiting.packed.len() as u64;
             self.loose -= u64::from(waiting.block.is_none());
             if let Some(block) = waiting.block.and_then(|number| self.loaded.get_mut(&number)) {
@@ -342,7 +339,7 @@ impl Queue {
     }
 
     fn list_of(&self, block: &LoadedBlock) -> Vec<u8> {
-        let waiting = self.memory.range(block.from..);
+        let waiting = self.memory.iter_from(block.from);
         let its_own = waiting.filter(|(_, waiting)| waiting.block == Some(block.id.number));
         let mut list = Vec::with_capacity(block.live as usize * pack::URL_BYTES);
         for (place, waiting) in its_own.take(block.live as usize) {
@@ -353,10 +350,10 @@ impl Queue {
 
     /// The loose items, right behind [`Queue::checkpoint`].
     fn list_of_loose(&self) -> Entries {
-        let mut list = Entries::default();
-        if self.loose > 0 {
-            let loose = self.memory.iter().filter(|(_, one)| one.block.is_none());
-            loose.for_each(|(place, one)| list.push(place.seq, &one.packed));
+        let loose = self.memory.iter().filter(|(_, one)| one.block.is_none());
+        let mut list = Entries::with_capacity(self.loose as usize);
+        for (place, one) in loose.take(self.loose as usize) {
+            list.push(place.seq, &one.packed);
         }
         list
     }
@@ -372,12 +369,12 @@ impl Queue {
         let joined = small.iter().filter_map(|number| self.loaded.remove(number));
         let joined: Vec<BlockId> = joined.map(|block| block.id).collect();
         let mut formed: Vec<LoadedBlock> = Vec::new();
-        for (place, one) in &mut self.memory {
+        for (place, one) in self.memory.iter_mut() {
             if one.block.is_some_and(|number| !small.contains(&number)) {
                 continue;
             }
-            if !formed.last().is_some_and(|block| block.takes(*place, limits)) {
-                formed.push(LoadedBlock::begin(*place, self.next_block));
+            if !formed.last().is_some_and(|block| block.takes(place, limits)) {
+                formed.push(LoadedBlock::begin(place, self.next_block));
                 self.next_block += 1;
             }
             let block = formed.last_mut().expect("QUEUE: one was begun");
@@ -420,12 +417,13 @@ impl Queue {
         }
         if !leaving.is_empty() {
             let bytes = &mut self.packed_bytes;
-            self.memory.retain(|_, waiting| {
+            self.memory.retain(|waiting| {
                 let stays = waiting.block.is_none_or(|number| !leaving.contains(&number));
                 *bytes -= if stays { 0 } else { waiting.packed.len() as u64 };
                 stays
             });
         }
+        self.memory.shrink();
     }
 
     /// Blocks in memory that are on disk too, the last in order first. The first of all stays: it is

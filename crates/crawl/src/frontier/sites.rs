@@ -6,7 +6,7 @@
 //!
 //! - SITE-1: a site whose purse has changed since the last checkpoint has a host in memory that has, too.
 
-use larm_core::url::CrawlUrl;
+use larm_core::url::{host_of_canonical, site_of_host};
 use larm_core::worth::{Domains, Purse};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -21,13 +21,31 @@ impl SiteKey {
     /// The key of a host: its registrable domain. This is the one place that decides who shares a budget
     /// with whom.
     pub fn of_host(name: &str) -> Self {
-        let url = CrawlUrl::from_canonical(&format!("http://{name}/"));
-        Self::of_site(url.as_ref().map_or(name, CrawlUrl::site))
+        Self::of_site(site_of_host(name))
     }
 
     /// The key of a site.
     pub fn of_site(site: &str) -> Self {
         Self(xxh3_64(site.as_bytes()))
+    }
+}
+
+/// The site of the page that was asked for last: links come in pages.
+#[derive(Debug, Default)]
+pub struct LastSite {
+    page: String,
+    site: Option<SiteKey>,
+}
+
+impl LastSite {
+    /// The site of a page whose URL comes in two parts.
+    pub fn of_page(&mut self, begin: &str, end: &str) -> Option<SiteKey> {
+        if self.page.strip_prefix(begin) != Some(end) {
+            self.page.clear();
+            self.page.extend([begin, end]);
+            self.site = host_of_canonical(&self.page).map(SiteKey::of_host);
+        }
+        self.site
     }
 }
 
@@ -144,6 +162,19 @@ mod tests {
         assert_eq!(key, SiteKey::of_site("example.co.uk"));
         assert_ne!(key, SiteKey::of_host("www.example.com"));
         assert_ne!(SiteKey::of_host("10.0.0.1"), SiteKey::of_host("10.0.0.2"));
+    }
+
+    #[test]
+    fn the_last_site_is_that_of_the_page_that_is_asked_for() {
+        let mut last = LastSite::default();
+        assert_eq!(last.of_page("", ""), None);
+        for host in ["a.example.com", "b.example.com", "a.example.org", "a.example.org"] {
+            let page = format!("http://{host}/");
+            for at in [0, 4, 9, page.len()] {
+                let site = last.of_page(&page[..at], &page[at..]);
+                assert_eq!(site, Some(SiteKey::of_host(host)), "{host}");
+            }
+        }
     }
 
     #[test]

@@ -47,6 +47,9 @@ pub struct HostStatus {
     /// The gap between two requests to it, in milliseconds, as it is now.
     #[serde(default)]
     pub gap_ms: u64,
+    /// Which rule sets it, in words.
+    #[serde(default)]
+    pub gap_rule: String,
     /// The gap that was set for it alone.
     #[serde(default)]
     pub delay_ms: Option<u64>,
@@ -76,10 +79,28 @@ pub struct Budget {
     pub domains: u64,
 }
 
+/// Which hosts are to be told of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostsAsked {
+    /// How many of them in detail.
+    #[serde(rename = "hosts")]
+    pub most: usize,
+    /// Only those whose name has this in it; empty for all.
+    #[serde(default)]
+    pub containing: String,
+}
+
+impl HostsAsked {
+    /// The first so many.
+    pub fn first(most: usize) -> Self {
+        Self { most, containing: String::new() }
+    }
+}
+
 /// Hosts in the order in which something happens to them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct HostList {
-    /// How many there are.
+    /// How many there are, of those that were asked for.
     pub total: u64,
     /// The first of them.
     pub hosts: Vec<HostStatus>,
@@ -157,6 +178,7 @@ impl Standing {
             | WaitRule::CrawlDelay
             | WaitRule::SlowResponses
             | WaitRule::AfterRestart
+            | WaitRule::AddressGap
             | WaitRule::Retry => Self::Waiting(wait),
         }
     }

@@ -16,6 +16,7 @@ use larm_core::worth::Purse;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::encode::encode_behind;
 use super::host::HostRow;
 use super::log::LogPosition;
 use super::near;
@@ -314,8 +315,9 @@ fn page_bytes(partition: u16, fingerprint: Fingerprint) -> Vec<u8> {
 
 /// A value as the store holds it.
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Row {
-    let bytes = postcard::to_extend(value, Vec::with_capacity(ROW_BYTES));
-    bytes.expect("STORE: rows have no types that cannot be written").into()
+    let mut bytes = Vec::with_capacity(ROW_BYTES);
+    encode_behind(value, &mut bytes);
+    bytes.into()
 }
 
 fn store_error(path: &Path, error: &fjall::Error) -> Error {

@@ -60,7 +60,7 @@ impl JudgedLinks {
             }
             Judged::Rejected { url, reason } => {
                 let to = url.as_ref().map_or(said.to, CrawlUrl::as_str);
-                self.facts.push(LinkFact { to, verdict: &reason.to_string(), ..said });
+                self.facts.push_rejected(LinkFact { to, ..said }, &reason);
                 *self.rejected.entry(reason.filter).or_default() += 1;
             }
         }
@@ -136,29 +136,46 @@ impl Line {
             nofollow: self.directive(fetched, page, |said| said.nofollow),
             aliases: self.alias_rules(),
         };
-        let links = page.links();
-        judged.facts.reserve(links.size_hint().0);
-        for link in links {
+        let resolve = |link: LinkRef<'_>| found_on.base.link(link.target);
+        let urls: Vec<_> = page.links().map(resolve).collect();
+        let known = self.known(&urls);
+        judged.facts.reserve(urls.len());
+        for ((link, url), is_known) in page.links().zip(urls).zip(known) {
             let said =
                 LinkFact { text: link.text, rel: link.rel, ..LinkFact::new(link.target, link.via) };
-            judged.add(said, self.judge_link(&found_on, &link));
+            let verdict = match url {
+                Ok(url) => self.judge_link(&found_on, &link, url, is_known),
+                Err(error) => error.into(),
+            };
+            judged.add(said, verdict);
         }
         self.ascend(&found_on, &mut judged);
         Ok(judged)
     }
 
-    fn judge_link(&self, found_on: &FoundOn<'_>, link: &LinkRef<'_>) -> Judged {
-        let FoundOn { lease, base, .. } = found_on;
-        let url = match base.link(link.target) {
-            Ok(url) => url,
-            Err(error) => return error.into(),
-        };
+    /// Which of them were offered a moment ago. The table is larger than the caches, and each of them lies
+    /// somewhere else in it: all looked up together, they are waited for together.
+    fn known(&self, urls: &[Result<CrawlUrl, UrlError>]) -> Vec<bool> {
+        let key = |url: &CrawlUrl| url.fingerprint().0;
+        let keys = urls.iter().map(|url| url.as_ref().map_or(0, key));
+        let keys: Vec<u64> = keys.collect();
+        keys.into_iter().map(|key| self.recent.holds(key)).collect()
+    }
+
+    fn judge_link(
+        &self,
+        found_on: &FoundOn<'_>,
+        link: &LinkRef<'_>,
+        url: CrawlUrl,
+        is_known: bool,
+    ) -> Judged {
+        let lease = found_on.lease;
         let nesting = nesting_of(lease.item(), link.via);
         let unfollowed = self.unfollowed(found_on, link);
         if let Some(reason) = unfollowed.or_else(|| self.too_nested(nesting)) {
             return Judged::Rejected { url: Some(url), reason };
         }
-        if self.recent.holds(url.fingerprint().0) {
+        if is_known {
             return Judged::Known(url);
         }
         let candidate = Candidate {
@@ -282,7 +299,7 @@ impl Line {
             return Ok(());
         }
         let change = Change::Seed(url.to_string());
-        self.frontier().changed(&change.log_key(), &change.log_value(), self.clock.now())
+        self.frontier().changed(&change.name(), &change.value(), self.clock.now())
     }
 }
 

@@ -356,8 +356,11 @@ impl Line {
         else {
             return;
         };
+        if self.accept.is_empty() || is_embed || !lease.errand().counts() {
+            return;
+        }
         let kind = visit::essence_of(lease.url(), fetched, &body.bytes, page);
-        if lease.errand().counts() && !is_embed && !type_wanted(&self.accept, &kind) {
+        if !type_wanted(&self.accept, &kind) {
             read.pass_through(&kind);
         }
     }

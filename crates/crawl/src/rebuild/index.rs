@@ -34,13 +34,11 @@ impl IndexBuilder {
     pub fn add(&mut self, capture: &Capture, rules: &UrlRules) -> Result<Option<CrawlUrl>> {
         if let Some(name) = capture.lookup() {
             let entry = Entry { status: "-".to_owned(), ..entry(capture, name) };
-            let json = serde_json::to_string(&entry).expect("strings are JSON");
-            let line = format!("{name} {} {json}\n", capture.at().compact());
-            return self.lines.append(line.as_bytes()).map(|_| None);
+            return self.lines.append(&entry.line(name, capture.at())).map(|_| None);
         }
         let Some(url) = url_of(capture, rules) else { return Ok(None) };
-        let line = cdxj::found_line(&url, capture.at(), &entry(capture, url.as_str()));
-        self.lines.append(line.as_bytes())?;
+        let entry = entry(capture, url.as_str());
+        self.lines.append(&entry.line(&url.surt(), capture.at()))?;
         Ok(Some(url))
     }
 

@@ -16,7 +16,7 @@ pub mod stage;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use larm_core::url::{self, CrawlUrl, UrlRules};
 use larm_core::via::Via;
@@ -27,6 +27,7 @@ use self::capture::{Capture, Captures};
 use self::flight::Flight;
 use self::in_place::InPlace;
 use self::index::IndexBuilder;
+use crate::changes::FILE_NAME;
 use crate::clock::Clock;
 use crate::crawl::{Crawl, Parts};
 use crate::directory::Directory;
@@ -134,6 +135,9 @@ impl Rebuild {
             Archive { files, crawl_id: directory.crawl_id().to_owned(), dir: dir.clone() };
         let parts = self.assemble(&stage, positions)?;
         let shared = parts.shared.clone();
+        // Links are read again: what was changed while the crawl ran decides over them, too.
+        let changes = shared.changes.lock().unwrap_or_else(PoisonError::into_inner).all();
+        shared.rules.revise(&changes)?;
         let limits = parts.line.limits.clone();
         let report = archive.restore(parts, &stage, report).await?;
         stage::finish(&dir)?;
@@ -162,7 +166,7 @@ impl Rebuild {
             Err(error) => format!("it cannot be read: {error}"),
         };
         durable::create_dir(&stage.join("state"))?;
-        for file in ["format.json", "cookies.txt"] {
+        for file in ["format.json", "cookies.txt", FILE_NAME] {
             let from = old.join(file);
             if from.is_file() {
                 std::fs::copy(&from, stage.join("state").join(file)).map_err(Error::io(&from))?;

@@ -7,6 +7,7 @@
 //! CDXJ-1: a `.cdxj` is whole (it appears by one rename). CDXJ-2: the lines of a `.part` are in order of
 //! offset, so that what a crash left behind a position can be told from what belongs there.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
@@ -14,18 +15,21 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use larm_core::digest::Sha1Digest;
-use larm_core::url::CrawlUrl;
 use larm_core::{Lookup, Millis};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::durable;
+use super::json::Object;
 use super::sink::WarcRef;
 use super::visit::Visit;
 use super::warc::record;
 use crate::{Error, Result};
 
+/// About what a line takes beside its key and its URL.
+const LINE_BYTES: usize = 256;
+
 /// What a line of the index says about a record, in the fields that replay tools read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Entry {
     /// The URL.
     pub url: String,
@@ -69,29 +73,54 @@ impl Entry {
         Some((key, time, serde_json::from_str(json).ok()?))
     }
 
+    /// The line with this key and time, its end of line included.
+    pub fn line(&self, key: &str, at: Millis) -> Vec<u8> {
+        let mut line = Vec::with_capacity(key.len() + self.url.len() + LINE_BYTES);
+        for piece in [key, " ", &at.compact(), " "] {
+            line.extend_from_slice(piece.as_bytes());
+        }
+        let mut object = Object::open(&mut line);
+        object.text("url", &self.url);
+        object.text("mime", &self.mime);
+        object.text("status", &self.status);
+        object.text("digest", &self.digest);
+        object.text("length", &self.length);
+        object.text("offset", &self.offset);
+        object.text("filename", &self.filename);
+        object.close();
+        line.push(b'\n');
+        line
+    }
+}
+
+/// Where the record of a line lies: all that is read of a line that is put in order.
+#[derive(Deserialize)]
+struct Span<'a> {
+    #[serde(borrow)]
+    length: Cow<'a, str>,
+    #[serde(borrow)]
+    offset: Cow<'a, str>,
+}
+
+impl Span<'_> {
     /// First byte of the record and first byte behind it.
-    fn range(&self) -> Option<(u64, u64)> {
-        let begin: u64 = self.offset.parse().ok()?;
-        Some((begin, begin.checked_add(self.length.parse().ok()?)?))
+    fn of(line: &str) -> Option<(u64, u64)> {
+        let json = line.splitn(3, ' ').nth(2)?;
+        let Span { length, offset } = serde_json::from_str(json).ok()?;
+        let begin: u64 = offset.parse().ok()?;
+        Some((begin, begin.checked_add(length.parse().ok()?)?))
     }
 }
 
 /// The line of a visit that was archived at `place`, its end of line included.
-pub fn line(visit: &Visit, place: &WarcRef) -> Option<String> {
+pub fn line(visit: &Visit, place: &WarcRef) -> Option<Vec<u8>> {
     let entry = Entry::new(visit, place)?;
-    let json = serde_json::to_string(&entry).expect("strings are JSON");
-    Some(format!("{} {} {json}\n", visit.url.surt(), visit.at.compact()))
-}
-
-/// The line of an answer that was found in an archive, whoever wrote it.
-pub fn found_line(url: &CrawlUrl, at: Millis, entry: &Entry) -> String {
-    let json = serde_json::to_string(entry).expect("strings are JSON");
-    format!("{} {} {json}\n", url.surt(), at.compact())
+    Some(entry.line(&visit.url.surt(), visit.at))
 }
 
 /// The line of a look-up that was archived at `place`, its end of line included. Its key is its URI, as
 /// other tools have it, and it has no status.
-pub fn lookup_line(lookup: &Lookup, place: &WarcRef) -> String {
+pub fn lookup_line(lookup: &Lookup, place: &WarcRef) -> Vec<u8> {
     let url = record::lookup_uri(lookup);
     let entry = Entry {
         mime: record::TEXT_DNS.to_owned(),
@@ -102,8 +131,7 @@ pub fn lookup_line(lookup: &Lookup, place: &WarcRef) -> String {
         filename: place.name.to_string(),
         url: url.clone(),
     };
-    let json = serde_json::to_string(&entry).expect("strings are JSON");
-    format!("{url} {} {json}\n", lookup.at.compact())
+    entry.line(&url, lookup.at)
 }
 
 /// The media type as an index has it.
@@ -219,8 +247,7 @@ impl<'a> KeptLines<'a> {
 
     fn judge(&mut self, line: Vec<u8>) -> Option<String> {
         let line = String::from_utf8(line).ok().filter(|line| line.ends_with('\n'));
-        let entry = line.as_deref().and_then(Entry::parse);
-        let range = entry.and_then(|(_, _, entry)| entry.range());
+        let range = line.as_deref().and_then(Span::of);
         // A line that cannot be read ends what is in order, as one at the wrong place does.
         let kept = (self.keep)(range.unwrap_or((0, u64::MAX)));
         line.filter(|_| kept && range.is_some())

@@ -10,7 +10,7 @@ use larm_core::Outcome;
 
 use super::appender::Appender;
 use super::durable;
-use super::json::{Object, push_string};
+use super::json::{Object, push_number, push_string};
 use super::plan::StorePlan;
 use super::sink::{Encoded, Encoder, Flushed, Kept, Position, Sink};
 use super::visit::Visit;
@@ -50,8 +50,10 @@ impl Sink for CrawlLogSink {
         let mut line = encoded.bytes;
         if let Some(place) = &kept.warc {
             // Names of archive files need no escapes.
-            let place = format!(",\"warc\":\"{}\",\"offset\":{}", place.name, place.offset);
-            line.extend_from_slice(place.as_bytes());
+            for piece in [",\"warc\":\"", &*place.name, "\",\"offset\":"] {
+                line.extend_from_slice(piece.as_bytes());
+            }
+            push_number(&mut line, place.offset);
         }
         line.extend_from_slice(b"}\n");
         self.out.append(&line).map(drop)
@@ -75,7 +77,7 @@ impl Sink for CrawlLogSink {
 fn open_line(visit: &Visit) -> Vec<u8> {
     let mut json = Vec::with_capacity(LINE_BYTES);
     let mut line = Object::open(&mut json);
-    line.text("at", &visit.at.to_string());
+    line.plain("at", visit.at.rfc3339());
     line.text("url", visit.url.as_str());
     line.text("outcome", visit.outcome.word());
     let exchange = visit.exchange.as_ref();
@@ -95,7 +97,7 @@ fn open_line(visit: &Visit) -> Vec<u8> {
     line.some_number("connect_ms", visit.timings.connect_ms);
     line.some_number("first_byte_ms", visit.timings.first_byte_ms);
     if let Some(exchange) = exchange {
-        line.text("digest", &exchange.payload_digest().to_string());
+        line.plain("digest", exchange.payload_digest().labelled());
         line.text_if_any("truncated", exchange.wire().truncated.map_or("", |why| why.word()));
     }
     line.text_if_any("same_as", visit.same_as.as_ref().map_or("", |original| &original.url));

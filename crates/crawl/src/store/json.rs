@@ -25,6 +25,14 @@ impl<'a> Object<'a> {
         push_string(self.field(name), value);
     }
 
+    /// A field with a string of ours, which needs no escapes.
+    pub fn plain(&mut self, name: &str, value: impl AsRef<[u8]>) {
+        let out = self.field(name);
+        out.push(b'"');
+        out.extend_from_slice(value.as_ref());
+        out.push(b'"');
+    }
+
     /// The same, unless the string is empty.
     pub fn text_if_any(&mut self, name: &str, value: &str) {
         if !value.is_empty() {
@@ -136,16 +144,19 @@ fn push_escape(out: &mut Vec<u8>, byte: u8) {
     }
 }
 
-fn push_number(out: &mut Vec<u8>, mut value: u64) {
-    let begin = out.len();
+/// Appends a number.
+pub fn push_number(out: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0; 20];
+    let mut begin = digits.len();
     loop {
-        out.push(b'0' + u8::try_from(value % 10).expect("a digit"));
+        begin -= 1;
+        digits[begin] = b'0' + (value % 10) as u8;
         value /= 10;
         if value == 0 {
             break;
         }
     }
-    out[begin..].reverse();
+    out.extend_from_slice(&digits[begin..]);
 }
 
 #[cfg(test)]

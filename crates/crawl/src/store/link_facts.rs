@@ -3,6 +3,7 @@
 //! A page has seventy links on average, and may have thousands: their texts stand behind each other in
 //! one string, so that a link costs no allocation of its own.
 
+use larm_core::scope::Reason;
 use larm_core::via::Via;
 pub use larm_graph::LinkFact;
 use larm_graph::link::PASSED;
@@ -38,11 +39,30 @@ impl LinkFacts {
     /// Adds a link.
     pub fn push(&mut self, link: LinkFact<'_>) {
         let rejected = if link.is_rejected() { link.verdict } else { "" };
-        let [to, text, rel, verdict] = [link.to, link.text, link.rel, rejected].map(|piece| {
-            self.texts.push_str(piece);
-            self.texts.len()
-        });
-        self.links.push(Entry { via: link.via, to, text, rel, verdict });
+        self.add(link, [rejected]);
+    }
+
+    /// Adds a link that was rejected for a reason, which is its verdict.
+    pub fn push_rejected(&mut self, link: LinkFact<'_>, reason: &Reason) {
+        self.add(link, [&reason.filter, ": ", &reason.detail]);
+    }
+
+    fn add<const N: usize>(&mut self, link: LinkFact<'_>, verdict: [&str; N]) {
+        let to = self.put(link.to);
+        let text = self.put(link.text);
+        let rel = self.put(link.rel);
+        for piece in verdict {
+            self.put(piece);
+        }
+        self.links.push(Entry { via: link.via, to, text, rel, verdict: self.texts.len() });
+    }
+
+    /// Adds a text, and says where it ends. Most links have not all of them.
+    fn put(&mut self, text: &str) -> usize {
+        if !text.is_empty() {
+            self.texts.push_str(text);
+        }
+        self.texts.len()
     }
 
     /// How many there are.
@@ -93,5 +113,12 @@ mod tests {
         let facts: LinkFacts = links.into_iter().collect();
         assert_eq!(facts.iter().collect::<Vec<_>>(), links);
         assert_eq!((facts.len(), facts.is_empty()), (3, false));
+    }
+
+    #[test]
+    fn a_verdict_is_what_its_reason_says() {
+        let (mut facts, reason) = (LinkFacts::default(), Reason::new("scope", "elsewhere"));
+        facts.push_rejected(LinkFact::new("http://i/", Via::Anchor), &reason);
+        assert_eq!(facts.iter().next().unwrap().verdict, reason.to_string());
     }
 }

@@ -88,7 +88,7 @@ fn page_line(visit: &Visit, text: bool, accept: &[String]) -> Option<Vec<u8>> {
     let mut object = Object::open(&mut line);
     object.text("id", &format!("{}-{}", visit.url.fingerprint(), visit.at.0));
     object.text("url", visit.url.as_str());
-    object.text("ts", &visit.at.to_string());
+    object.plain("ts", visit.at.rfc3339());
     object.text("title", &page.title);
     object.text_if_any("text", text);
     object.text_if_any("lang", &page.lang);

@@ -140,10 +140,13 @@ impl Exchange {
     /// Value of a header field of the response, the first of that name.
     pub fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head().split(|&byte| byte == b'\n').skip(1);
-        lines.filter_map(|line| std::str::from_utf8(line).ok()).find_map(|line| {
-            let (found, value) = line.split_once(':')?;
-            found.trim().eq_ignore_ascii_case(name).then(|| value.trim())
-        })
+        lines.filter_map(|line| line.split_at_checked(memchr::memchr(b':', line)?)).find_map(
+            |(found, value)| {
+                let is_it = found.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
+                let value = is_it.then(|| std::str::from_utf8(&value[1..]).ok())?;
+                value.map(str::trim)
+            },
+        )
     }
 }
 

@@ -4,10 +4,12 @@
 //! chapter and of what is not packed yet.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
+use std::ops::Range;
 
 use larm_core::via::Via;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 use zstd::bulk::Compressor;
 
 use super::{HAS_REL, HAS_TEXT, HAS_VERDICT, HEADER_BYTES, VisitHead};
@@ -19,6 +21,8 @@ const LEVEL: i32 = 1;
 
 /// Makes blocks of the link log.
 pub struct LogWriter {
+    /// Links of the visit that is being added.
+    drafts: Drafts,
     chapter: Links,
     /// First byte of the chapter, once a block of it was packed.
     chapter_begin: Option<u64>,
@@ -37,6 +41,7 @@ impl LogWriter {
     /// `chapter_bytes_max`.
     pub fn new(chapter_bytes_max: u64) -> io::Result<Self> {
         Ok(Self {
+            drafts: Drafts::new(),
             chapter: Links::default(),
             chapter_begin: None,
             chapter_bytes: 0,
@@ -65,10 +70,8 @@ impl LogWriter {
         put_number(out, u64::from(status));
         put_number(out, u64::from(head.depth));
         put_number(out, links.len() as u64);
-        let mut expected = 0;
-        for link in links {
-            expected = self.chapter.put(out, expected, link) + 1;
-        }
+        self.drafts.take(links);
+        self.chapter.put_all(out, &self.drafts);
     }
 
     /// Bytes that wait to be packed.
@@ -125,55 +128,144 @@ fn fill_header(block: &mut [u8], lengths: [u64; 3]) -> io::Result<()> {
     Ok(())
 }
 
+/// The links of one visit in full, one behind the other, before it is known which of them are new.
+struct Drafts {
+    bytes: Vec<u8>,
+    links: Vec<Draft>,
+    /// Of the hashes: nobody outside can choose links that fall upon each other.
+    seed: u64,
+}
+
+struct Draft {
+    hash: u64,
+    /// Where it stands in full, and within that its target.
+    full: Range<usize>,
+    to: Range<usize>,
+}
+
+impl Drafts {
+    fn new() -> Self {
+        let seed = RandomState::new().hash_one(0);
+        Self { bytes: Vec::new(), links: Vec::new(), seed }
+    }
+
+    fn take<'a>(&mut self, links: impl Iterator<Item = LinkFact<'a>>) {
+        self.bytes.clear();
+        self.links.clear();
+        for link in links {
+            let begin = self.bytes.len();
+            self.bytes.push(kind_of(link));
+            put_text(&mut self.bytes, link.to.as_bytes());
+            let end = self.bytes.len();
+            for text in [link.text, link.rel].into_iter().filter(|text| !text.is_empty()) {
+                put_text(&mut self.bytes, text.as_bytes());
+            }
+            if link.is_rejected() {
+                put_text(&mut self.bytes, link.verdict.as_bytes());
+            }
+            let full = begin..self.bytes.len();
+            let hash = xxh3_64_with_seed(&self.bytes[full.clone()], self.seed);
+            self.links.push(Draft { hash, full, to: end - link.to.len()..end });
+        }
+    }
+}
+
 /// The different links of a chapter, by number.
 #[derive(Default)]
 struct Links {
-    by_hash: HashMap<u64, u32>,
-    /// Every link in full, one behind the other, and where each ends.
+    by_hash: HashMap<u64, Known, IsHash>,
+    count: u32,
+    /// Every link in full, one behind the other.
     bytes: Vec<u8>,
-    ends: Vec<u32>,
-    /// Target of the last one.
-    last_to: Vec<u8>,
+    /// Where in `bytes` the target of the last one is.
+    last_to: Range<usize>,
+}
+
+/// A link that has a number.
+#[derive(Clone, Copy)]
+struct Known {
+    number: u32,
+    begin: u32,
 }
 
 impl Links {
     fn clear(&mut self) {
         self.by_hash.clear();
+        self.count = 0;
         self.bytes.clear();
-        self.ends.clear();
-        self.last_to.clear();
+        self.last_to = 0..0;
     }
 
-    /// Writes a link: 0 and all of it if it is new, else how far its number is from the one expected.
-    /// Returns its number.
-    fn put(&mut self, out: &mut Vec<u8>, expected: u32, link: LinkFact<'_>) -> u32 {
-        let begin = self.bytes.len();
-        put_full(&mut self.bytes, link);
-        let hash = xxh3_64(&self.bytes[begin..]);
-        if let Some(known) = self.find(hash, begin) {
-            self.bytes.truncate(begin);
-            let distance = fold(i64::from(known) - i64::from(expected));
-            put_number(out, distance + 1);
-            return known;
+    /// Writes the links of a visit: for each one 0 and all of it if it is new, else how far its number is
+    /// from the one expected, which is the one behind the last.
+    ///
+    /// All are looked up before the first is written: the table is larger than the caches, and what lies
+    /// in many places of it is waited for at once.
+    fn put_all(&mut self, out: &mut Vec<u8>, drafts: &Drafts) {
+        let look_up = |draft: &Draft| self.by_hash.get(&draft.hash).copied();
+        let known: Vec<Option<Known>> = drafts.links.iter().map(look_up).collect();
+        let mut expected = 0;
+        for (draft, known) in drafts.links.iter().zip(known) {
+            let number = match known.or_else(|| self.by_hash.get(&draft.hash).copied()) {
+                Some(known) if self.is_same(known, &drafts.bytes[draft.full.clone()]) => {
+                    let distance = fold(i64::from(known.number) - i64::from(expected));
+                    put_number(out, distance + 1);
+                    known.number
+                }
+                _ => {
+                    put_number(out, 0);
+                    self.put_new(out, draft, &drafts.bytes)
+                }
+            };
+            expected = number + 1;
         }
-        let number = self.ends.len() as u32;
-        self.by_hash.entry(hash).or_insert(number);
-        self.ends.push(self.bytes.len() as u32);
-        put_number(out, 0);
-        put_new(out, &self.last_to, link);
-        self.last_to.clear();
-        self.last_to.extend_from_slice(link.to.as_bytes());
-        number
     }
 
-    /// The number of the link that stands in full at `begin`, if it has one. Hashes are a hint: pages
-    /// may be made to collide.
-    fn find(&self, hash: u64, begin: usize) -> Option<u32> {
-        let number = *self.by_hash.get(&hash)?;
-        let index = number as usize;
-        let from = index.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
-        let known = &self.bytes[from..self.ends[index] as usize];
-        (known == &self.bytes[begin..]).then_some(number)
+    /// Hashes are a hint. A link in full says how long it is, so none is the beginning of another.
+    fn is_same(&self, known: Known, full: &[u8]) -> bool {
+        self.bytes[known.begin as usize..].starts_with(full)
+    }
+
+    fn put_new(&mut self, out: &mut Vec<u8>, draft: &Draft, drafts: &[u8]) -> u32 {
+        let known = Known { number: self.count, begin: self.bytes.len() as u32 };
+        let Draft { hash, full, to } = draft;
+        out.push(drafts[full.start]);
+        put_after(out, &self.bytes[self.last_to.clone()], &drafts[to.clone()]);
+        out.extend_from_slice(&drafts[to.end..full.end]);
+        let moved = |place: usize| self.bytes.len() + place - full.start;
+        self.last_to = moved(to.start)..moved(to.end);
+        self.bytes.extend_from_slice(&drafts[full.clone()]);
+        self.by_hash.entry(*hash).or_insert(known);
+        self.count += 1;
+        known.number
+    }
+}
+
+/// For keys that are hashes already.
+#[derive(Default)]
+struct IsHash;
+
+impl BuildHasher for IsHash {
+    type Hasher = Hashed;
+
+    fn build_hasher(&self) -> Hashed {
+        Hashed(0)
+    }
+}
+
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("keys are of 64 bits");
     }
 }
 
@@ -184,25 +276,6 @@ fn kind_of(link: LinkFact<'_>) -> u8 {
         | bit(!link.text.is_empty(), HAS_TEXT)
         | bit(!link.rel.is_empty(), HAS_REL)
         | bit(link.is_rejected(), HAS_VERDICT)
-}
-
-/// The texts of a link besides its target, those that it has.
-fn texts_of(link: LinkFact<'_>) -> impl Iterator<Item = &str> {
-    let verdict = if link.is_rejected() { link.verdict } else { "" };
-    let has = [!link.text.is_empty(), !link.rel.is_empty(), link.is_rejected()];
-    [link.text, link.rel, verdict].into_iter().zip(has).filter(|(_, has)| *has).map(|(t, _)| t)
-}
-
-fn put_full(out: &mut Vec<u8>, link: LinkFact<'_>) {
-    out.push(kind_of(link));
-    put_text(out, link.to.as_bytes());
-    texts_of(link).for_each(|text| put_text(out, text.as_bytes()));
-}
-
-fn put_new(out: &mut Vec<u8>, last_to: &[u8], link: LinkFact<'_>) {
-    out.push(kind_of(link));
-    put_after(out, last_to, link.to.as_bytes());
-    texts_of(link).for_each(|text| put_text(out, text.as_bytes()));
 }
 
 const _: () = assert!(Via::ALL.len() <= super::VIA as usize + 1, "a way fits in its bits");

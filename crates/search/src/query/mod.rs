@@ -34,6 +34,13 @@ pub struct Query {
     pub is_cut: bool,
 }
 
+impl Query {
+    /// Whether it has neither words nor filters, such as `?!`.
+    pub fn asks_nothing(&self) -> bool {
+        self.clauses.is_empty() && self.filters.is_empty()
+    }
+}
+
 /// Something that pages say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clause {

@@ -1,10 +1,20 @@
 // Search: pages by their words, as one types. The same view is the public face of a server, with nothing around it.
 
-import { h, fill, foreign, openable, urlText, debounce, icon } from '../dom.js';
+import { h, fill, foreign, openable, urlText, debounce } from '../dom.js';
 import { get, crawlPath, query, isGone } from '../api.js';
-import { asCommand, button, emptyBox, problemBox, viewHead } from '../widgets.js';
+import {
+  asCommand,
+  button,
+  emptyBox,
+  form as formFor,
+  hint,
+  line,
+  problemBox,
+  submitter,
+  viewHead,
+} from '../widgets.js';
 import { ago, count, counted } from '../format.js';
-import { remember, viewPath } from '../stage.js';
+import { recall, remember, viewPath } from '../stage.js';
 
 const LIMIT = 10;
 const RANKED_MAX = 1000;
@@ -14,15 +24,15 @@ const [MARK, UNMARK] = ['\uE000', '\uE001'];
 export default function search(place, stage) {
   const { id, params, signal, isPublic } = stage;
   const base = isPublic ? '/search' : crawlPath(id, 'search');
-  const asked = Object.fromEntries(['q', 'host', 'lang', 'type'].map((key) => [key, params.get(key) ?? '']));
-  const results = h('div', { class: 'results' });
-  const found = h('p', { class: 'hint found', role: 'status' });
+  const asked = recall(params, { q: '', host: '', lang: '', type: '' });
+  const results = h('div.results');
+  const found = h('p.hint.found', { role: 'status' });
   const command = asCommand('GET', base + query({ q: 'wing' }));
   const { form, input, filters } = formOf(asked, () => look(0));
   let turn = 0;
 
   const title = isPublic
-    ? h('h1', { class: 'public-title', tabindex: '-1', 'data-focus': true }, 'Search')
+    ? h('h1.public-title', { tabindex: '-1', 'data-focus': true }, 'Search')
     : viewHead('Search', 'The text of every page, a few seconds after it was fetched.');
   fill(place, title, form, found, results, help(), isPublic ? null : command);
   if (isPublic) place.classList.add('public');
@@ -58,8 +68,8 @@ export default function search(place, stage) {
     fill(found, [total ? `${counted(total, 'page')}${took}` : 'Nothing found', ...without, ...notes].join(' · '));
     if (!hits.length) return fill(results, emptyBox('search', 'No page says that.', FEWER_WORDS));
     const list = h(
-      'ol',
-      { class: 'plain hits', start: offset + 1 },
+      'ol.plain.hits',
+      { start: offset + 1 },
       hits.map((hit) => h('li', hitOf(hit, id, isPublic))),
     );
     fill(
@@ -80,59 +90,29 @@ export default function search(place, stage) {
 /** The field, and what narrows the search. */
 function formOf(asked, submit) {
   const narrow = (key, label) =>
-    h('input', {
-      type: 'search',
-      class: 'narrow',
-      'aria-label': label,
-      placeholder: label,
-      value: asked[key],
-      'data-key': key,
-    });
-  const filters = [
-    narrow('host', 'Host'),
-    narrow('lang', 'Language, such as en'),
-    narrow('type', 'Type, such as pdf'),
-  ];
-  const label = 'Search the pages';
-  const input = h('input', {
-    type: 'search',
-    'aria-label': label,
-    placeholder: label,
-    value: asked.q,
-    autocomplete: 'off',
-    autofocus: true,
-  });
-  const press = h('button', { type: 'submit', class: 'main' }, icon('search'), 'Search');
-  const onsubmit = (event) => {
-    event.preventDefault();
-    submit();
-  };
-  const form = h(
-    'form',
-    { class: 'search-form', role: 'search', onsubmit },
-    h('div', { class: 'quick-line' }, input, press),
-    h('div', { class: 'row filters' }, filters),
+    line(label, { type: 'search', class: 'narrow', value: asked[key], 'data-key': key });
+  const filters = [narrow('host', 'Host'), narrow('lang', 'Language (en)'), narrow('type', 'Type (pdf)')];
+  const input = line('Search the pages', { type: 'search', value: asked.q, autofocus: true });
+  const node = formFor(
+    'form.search-form',
+    submit,
+    { role: 'search' },
+    h('div.quick-line', input, submitter('Search', 'search')),
+    h('div.row.filters', filters),
   );
-  return { form, input, filters };
+  return { form: node, input, filters };
 }
 
 function pagesOf({ total, hits }, offset, turnTo) {
   const end = Math.min(total, RANKED_MAX);
   if (end <= LIMIT) return null;
-  const back = button('← Back', () => turnTo(Math.max(0, offset - LIMIT)), {
-    kind: 'small',
-    disabled: offset === 0,
-  });
-  const on = button('Next →', () => turnTo(offset + LIMIT), {
-    kind: 'small',
-    disabled: offset + LIMIT >= end,
-  });
+  const turn = (text, to, disabled) => button(text, () => turnTo(to), { kind: 'small', disabled });
   return h(
-    'nav',
-    { class: 'pager', 'aria-label': 'Pages of results' },
-    back,
-    h('span', { class: 'where' }, `${count(offset + 1)} to ${count(offset + hits.length)} of ${count(total)}`),
-    on,
+    'nav.pager',
+    { 'aria-label': 'Pages of results' },
+    turn('← Back', Math.max(0, offset - LIMIT), offset === 0),
+    h('span.where', `${count(offset + 1)} to ${count(offset + hits.length)} of ${count(total)}`),
+    turn('Next →', offset + LIMIT, offset + LIMIT >= end),
   );
 }
 
@@ -148,12 +128,11 @@ function hitOf(hit, id, isPublic) {
   ];
   return h(
     'article',
-    h('p', { class: 'hit-url' }, urlText(hit.url)),
+    h('p.hit-url', urlText(hit.url)),
     h('h3', href ? h('a', safe, name) : name),
-    h('p', { class: 'snippet', dir: 'auto' }, marked(hit.snippet ?? '')),
+    h('p.snippet', { dir: 'auto' }, marked(hit.snippet ?? '')),
     h(
-      'p',
-      { class: 'hint' },
+      'p.hint',
       facts.filter(Boolean).map((fact, n) => [n ? ' · ' : null, fact]),
     ),
   );
@@ -179,12 +158,10 @@ function marked(text) {
 
 const help = () =>
   h(
-    'details',
-    { class: 'search-help' },
+    'details.search-help',
     h('summary', 'How to ask'),
     h(
-      'dl',
-      { class: 'facts-list' },
+      'dl.facts-list',
       [
         ['wing lift', 'either word; pages with both come first'],
         ['"boundary layer"', 'these words side by side'],

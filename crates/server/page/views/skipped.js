@@ -1,12 +1,11 @@
-// Skipped: why links were not followed, and the setting that would let them in.
+// Skipped: why links were not followed, and what would let them in.
 
 import { h, fill, urlText, icon } from '../dom.js';
 import { get, patch, crawlPath } from '../api.js';
 import { asCommand, busy, button, dialog, emptyBox, load, problemBox, toast, viewHead } from '../widgets.js';
 import { count, counted } from '../format.js';
-import { isAlive, settingText } from '../words.js';
-import { ruleButton } from '../steer.js';
-import { LIVE } from '../keys.js';
+import { isAlive } from '../words.js';
+import { liftRule, ruleButton, rulePath } from '../steer.js';
 import { viewPath } from '../stage.js';
 
 export default function skipped(place, stage) {
@@ -26,16 +25,16 @@ export default function skipped(place, stage) {
   load(
     list,
     () => get(path, { signal }),
-    ({ groups }) => (groups.length ? shown(stage, groups) : emptyBox('done', 'Nothing was skipped', ' so far.')),
+    ({ groups, again }) => (groups.length ? shown(stage, groups, again) : emptyBox('done', 'Nothing was skipped', ' so far.')),
   );
 }
 
-function shown(stage, groups) {
+function shown(stage, groups, again) {
   const most = Math.max(...groups.map((group) => group.links));
-  return [...groups].sort((a, b) => b.links - a.links).map((group) => card(stage, group, most));
+  return [...groups].sort((a, b) => b.links - a.links).map((group) => card(stage, group, most, again));
 }
 
-function card(stage, group, most) {
+function card(stage, group, most, again) {
   const bar = h('span', { class: 'meter', 'aria-hidden': 'true' }, h('span'));
   bar.firstChild.style.setProperty('width', `${Math.max(1, (group.links / most) * 100)}%`);
   const numbers = group.urls
@@ -54,11 +53,11 @@ function card(stage, group, most) {
       group.filter && group.reason && group.reason !== group.filter ? [': ', h('code', group.reason)] : null,
     ),
     examples(stage.id, group),
-    group.rule ? button('Let them in …', () => letIn(stage, group), { kind: 'small', sign: 'play' }) : null,
+    group.rule ? button('Let them in …', () => letIn(stage, group, again), { kind: 'small', sign: 'play' }) : null,
   );
 }
 
-function examples(id, { examples: some, links }) {
+function examples(id, { examples: some, urls }) {
   const items = some.map(({ url, from }) =>
     h(
       'li',
@@ -68,17 +67,16 @@ function examples(id, { examples: some, links }) {
   );
   return h(
     'details',
-    h('summary', some.length < links ? `${some.length} of ${count(links)} examples` : 'Which'),
+    h('summary', some.length < urls ? `${some.length} of ${count(urls)}` : 'Which'),
     h('ul', { class: 'plain urls-list' }, items),
   );
 }
 
-/** What one setting would change, with examples; nothing changes before Apply. */
-function letIn(stage, group) {
-  const { key, value } = group.rule;
-  const path = crawlPath(stage.id, 'settings');
-  const body = { [key]: value };
-  const isLive = isAlive(stage.crawl()) && !LIVE[key];
+/** What lets a group in, with examples and with what it does not do; nothing changes before Apply. */
+function letIn(stage, group, again) {
+  const { key, value, words, while_running: whileRunning } = group.rule;
+  const { method, path, body, text, act } = request(stage.id, key, value);
+  const mustStop = isAlive(stage.crawl()) && !whileRunning;
   return dialog('Let them in', (close) => {
     const wrong = h('div');
     const apply = button(
@@ -86,8 +84,8 @@ function letIn(stage, group) {
       () =>
         busy(apply, async () => {
           try {
-            await patch(path, body);
-            toast(`${key} is ${settingText(value)} now.`);
+            await act();
+            toast(isAlive(stage.crawl()) ? `From now on: ${words}` : `When it goes on: ${words}`);
             close(true);
           } catch (error) {
             fill(wrong, problemBox(error));
@@ -97,30 +95,38 @@ function letIn(stage, group) {
     );
     return h(
       'div',
-      h('p', 'This setting lets in what “', group.words, '” kept out:'),
-      h('pre', h('code', `${key} = ${JSON.stringify(value)}`)),
-      h('p', h('strong', `${counted(group.links, 'link')} so far`), ' would have been followed, such as'),
+      h('p', 'This lets in what “', group.words, '” kept out, and nothing else that was left out:'),
+      h('pre', h('code', text)),
+      h('p', h('strong', words)),
+      h('p', `${counted(group.links, 'link')} so far led there, such as`),
       h(
         'ul',
         { class: 'plain urls-list' },
         group.examples.map(({ url }) => h('li', urlText(url))),
       ),
-      isLive
-        ? h(
-            'p',
-            { class: 'hint' },
-            icon('wait'),
-            ' A crawl that runs may take this one only when it is started anew: stop it first.',
-          )
-        : null,
+      h('p', { class: 'hint' }, again),
+      mustStop ? h('p', icon('wait'), ' A crawl that runs does not take this: stop it first, then let them in.') : null,
       wrong,
-      asCommand('PATCH', path, body),
+      asCommand(method, path, body),
       h(
         'div',
         { class: 'row end' },
         button('Cancel', () => close()),
-        apply,
+        mustStop ? null : apply,
       ),
     );
   });
+}
+
+/** What is sent: a setting that is changed, or a rule that is lifted. */
+function request(id, key, value) {
+  const lifted = { unexclude: 'exclude', unblock: 'block' }[key];
+  if (lifted) {
+    const rule = { [lifted]: value };
+    const text = `without ${lifted} ${value}`;
+    return { method: 'DELETE', path: rulePath(id, rule), text, act: () => liftRule(id, rule) };
+  }
+  const path = crawlPath(id, 'settings');
+  const body = { [key]: value };
+  return { method: 'PATCH', path, body, text: `${key} = ${JSON.stringify(value)}`, act: () => patch(path, body) };
 }

@@ -1,37 +1,52 @@
 // URLs: every one that was settled, with filters, order, pages, and one of them in full beside the list.
 
-import { h, fill, foreign, urlText, debounce, icon, turns } from '../dom.js';
-import { get, crawlPath, query, address, isGone } from '../api.js';
-import { asCommand, button, emptyBox, problemBox, select, viewHead } from '../widgets.js';
-import { pager, table } from '../table.js';
+import { h, fill, foreign, urlText } from '../dom.js';
+import { crawlPath, query, address } from '../api.js';
+import { button, csvLink, emptyBox, finder, select, verdictSign, viewHead } from '../widgets.js';
+import { browse, table } from '../table.js';
 import { bytes, count, duration, ago } from '../format.js';
-import { OUTCOMES, tone, verdict, verdictWords } from '../words.js';
-import { remember } from '../stage.js';
+import { OUTCOMES } from '../words.js';
+import { recall, remember } from '../stage.js';
 import { detail } from '../detail.js';
 
-const LIMIT = 100;
-const KEYS = ['q', 'outcome', 'status', 'type', 'host', 'depth', 'duplicate', 'sort'];
+const NO_FILTERS = { q: '', outcome: '', status: '', type: '', host: '', depth: '', duplicate: '' };
+const STATUS_CHOICES = [
+  ['2xx', '2xx: fine'],
+  ['3xx', '3xx: elsewhere'],
+  ['4xx', '4xx: not there, not allowed'],
+  ['404', '404: not found'],
+  ['5xx', '5xx: server errors'],
+];
+const COPIES = [
+  ['true', 'Copies alone'],
+  ['false', 'No copies'],
+];
+const TYPES = ['text/html', 'application/pdf', 'image/*', 'audio/*', 'text/css', 'application/json'];
+const KEYS = [
+  ['j', 'down'],
+  ['k', 'up'],
+  ['Enter', 'open'],
+  ['n', 'next page'],
+  ['p', 'page before'],
+  ['/', 'filter'],
+];
 
 const COLUMNS = [
-  {
-    name: 'Status',
-    sort: 'status',
-    cell: (row) => h('span', { class: `verdict ${tone(row)}`, title: verdictWords(row) }, verdict(row)),
-  },
+  { name: 'Status', sort: 'status', cell: verdictSign },
   {
     name: 'URL',
     sort: 'url',
     class: 'wide',
     cell: (row) => [
-      h('button', { type: 'button', class: 'plain-button', 'data-open': true }, urlText(row.url)),
-      row.title ? h('div', { class: 'title' }, foreign(row.title)) : null,
+      h('button.plain-button', { type: 'button', 'data-open': true }, urlText(row.url)),
+      row.title ? h('div.title', foreign(row.title)) : null,
     ],
   },
-  { name: 'Type', sort: 'type', class: 'mono', cell: (row) => row.type ?? '–' },
+  { name: 'Type', sort: 'type', class: 'mono', cell: (row) => row.type?.split(';')[0] ?? '–' },
   { name: 'Depth', sort: 'depth', class: 'n', cell: (row) => count(row.depth) },
   { name: 'Size', sort: '-bytes', class: 'n', cell: (row) => bytes(row.bytes) },
   { name: 'Time', sort: '-ms', class: 'n', cell: (row) => duration(row.ms) },
-  { name: 'More', class: 'wide', cell: (row) => more(row) },
+  { name: 'More', class: 'wide', cell: more },
   { name: 'When', sort: '-at', cell: (row) => ago(row.at) },
 ];
 
@@ -45,90 +60,49 @@ function more(row) {
 
 export default function urls(place, stage) {
   const { id, params, signal } = stage;
-  const filters = Object.fromEntries(KEYS.map((key) => [key, params.get(key) ?? '']));
-  filters.sort ||= '-at';
-  const list = h('div', { class: 'grid-list' });
-  const side = h('aside', { class: 'detail', 'aria-label': 'One URL in full', hidden: true });
-  const command = asCommand('GET', crawlPath(id, 'urls'));
-  const csv = h('a', { class: 'button', download: true }, icon('down'), 'CSV');
-  const pages = pager(refresh);
-  const turn = turns();
+  const filters = recall(params, { ...NO_FILTERS, sort: '-at' });
+  const limit = matchMedia('(max-width: 640px)').matches ? 50 : 100; // on a phone, each row is two or three lines
+  const { list, pages, command, change, refresh } = browse(stage, 'urls', filters, limit, show);
+  const pane = paneOf(place, stage, filters, () => opener(at)?.focus({ preventScroll: true }));
+  const bar = filterBar(filters, change);
+  const csv = csvLink('');
   let rows = [];
   let at = -1;
 
-  const bar = filterBar(filters, change);
+  list.className = 'grid-list';
   fill(
     place,
     viewHead('URLs', 'Every URL that was settled: what became of it, and why.', csv),
     bar,
-    h('div', { class: 'split' }, h('div', list, pages.node, keysHint()), side),
+    h('div.split', h('div', list, pages.node, keysHint()), pane.node),
     command,
   );
 
-  function change(values) {
-    Object.assign(filters, values);
-    remember(filters);
-    pages.reset();
-    refresh();
-  }
-  async function refresh() {
-    const asked = query({ ...filters, limit: LIMIT, after: pages.cursor() });
-    const path = crawlPath(id, 'urls') + asked;
-    command.update('GET', path);
-    csv.href = address(crawlPath(id, 'urls.csv') + query(filters));
-    list.setAttribute('aria-busy', 'true');
-    const isLast = turn();
-    try {
-      const answer = await get(path, { signal });
-      if (isLast()) show(answer);
-    } catch (error) {
-      if (isLast() && !isGone(error)) fill(list, problemBox(error, refresh));
-    }
-    list.removeAttribute('aria-busy');
-  }
-  function show(answer) {
+  function show(node, answer) {
     rows = answer.rows;
     at = -1;
-    pages.show(answer, rows.length);
-    if (!rows.length)
-      return fill(list, emptyBox('urls', 'No URL here', answer.all ? ' fits the filter.' : ' yet.'));
-    const rowProperties = (row, n) => ({ onclick: (event) => (event.target.closest('a') ? null : open(n)) });
-    fill(
-      list,
-      table(`URLs, ${count(answer.total)} of ${count(answer.all)}`, COLUMNS, rows, {
-        sorted: filters.sort,
-        onSort: (sort) => change({ sort }),
-        rowProperties,
-      }),
-    );
+    csv.href = address(crawlPath(id, 'urls.csv') + query(filters));
+    const caption = `URLs, ${count(answer.total)} of ${count(answer.all)}`;
+    const rowProperties = (_, n) => ({ onclick: (event) => (event.target.closest('a') ? null : open(n)) });
+    const options = { sorted: filters.sort, onSort: (sort) => change({ sort }), rowProperties };
+    const nothing = emptyBox('urls', 'No URL here', answer.all ? ' fits the filter.' : ' yet.');
+    fill(node, rows.length ? table(caption, COLUMNS, rows, options) : nothing);
+    return rows.length;
   }
-  const rowNodes = () => list.querySelectorAll('tbody tr');
+  const rowNodes = () => [...list.querySelectorAll('tbody tr')];
+  const opener = (n) => rowNodes()[n]?.querySelector('[data-open]');
 
   function pick(n) {
     if (!rows.length) return;
     at = Math.max(0, Math.min(rows.length - 1, n));
     rowNodes().forEach((node, place) => node.classList.toggle('picked', place === at));
-    const target = rowNodes()[at].querySelector('[data-open]');
-    target.focus({ preventScroll: true });
+    opener(at).focus({ preventScroll: true });
     rowNodes()[at].scrollIntoView({ block: 'nearest' });
-    if (!side.hidden) showOne(rows[at].url);
+    if (pane.isOpen()) pane.show(rows[at].url);
   }
   function open(n) {
     pick(n);
-    showOne(rows[at].url);
-  }
-  function showOne(url) {
-    side.hidden = false;
-    place.classList.add('has-detail');
-    remember({ ...filters, show: url });
-    detail(side, stage, url, { close, open: showOne });
-  }
-  function close() {
-    side.hidden = true;
-    place.classList.remove('has-detail');
-    fill(side);
-    remember(filters);
-    rowNodes()[at]?.querySelector('[data-open]').focus();
+    if (!pane.isOpen()) pane.show(rows[at].url);
   }
   const keys = {
     j: () => pick(at + 1),
@@ -136,15 +110,36 @@ export default function urls(place, stage) {
     Enter: () => at >= 0 && open(at),
     n: () => pages.go(1),
     p: () => pages.go(-1),
-    Escape: () => !side.hidden && close(),
+    Escape: () => pane.isOpen() && pane.close(),
     '/': () => bar.querySelector('input').focus(),
   };
   listenToKeys(keys, signal);
   list.addEventListener('focusin', (event) => {
-    at = [...rowNodes()].indexOf(event.target.closest('tbody tr'));
+    at = rowNodes().indexOf(event.target.closest('tbody tr'));
   });
   refresh();
-  if (params.get('show')) showOne(params.get('show'));
+  if (params.get('show')) pane.show(params.get('show'));
+}
+
+/** One URL in full: beside the list where there is room, else over it. */
+function paneOf(place, stage, filters, closed) {
+  const node = h('aside.detail', { 'aria-label': 'One URL in full', hidden: true });
+  function show(url) {
+    node.hidden = false;
+    place.classList.add('has-detail');
+    remember({ ...filters, show: url });
+    detail(node, stage, url, { close, open: show });
+    // After the view has its own focus: what lies over the list is what one looks at.
+    setTimeout(() => getComputedStyle(node).position === 'fixed' && node.querySelector('button')?.focus());
+  }
+  function close() {
+    node.hidden = true;
+    place.classList.remove('has-detail');
+    fill(node);
+    remember(filters);
+    closed();
+  }
+  return { node, show, close, isOpen: () => !node.hidden };
 }
 
 /** Single keys, wherever nobody types and no other button would take them. */
@@ -161,75 +156,36 @@ function listenToKeys(keys, signal) {
 
 const keysHint = () =>
   h(
-    'p',
-    { class: 'hint keys' },
-    [
-      ['j', 'down'],
-      ['k', 'up'],
-      ['Enter', 'open'],
-      ['n', 'next page'],
-      ['p', 'page before'],
-      ['/', 'filter'],
-    ].map(([key, words]) => [h('kbd', key), ` ${words} `]),
+    'p.hint.keys',
+    KEYS.map(([key, words]) => [h('kbd', key), ` ${words} `]),
   );
 
 function filterBar(filters, change) {
-  const typed = (key, label, properties) => {
-    const input = h('input', {
-      type: 'search',
-      'aria-label': label,
-      placeholder: label,
-      value: filters[key],
-      ...properties,
-    });
-    input.addEventListener(
-      'input',
-      debounce(() => change({ [key]: input.value.trim() }), 250),
-    );
-    return input;
-  };
+  const typed = (key, label, properties) =>
+    finder(label, filters[key], (value) => change({ [key]: value }), properties);
   const chosen = (key, label, options) => {
-    const node = select([['', label], ...options], filters[key], {
-      'aria-label': label,
-      onchange: () => change({ [key]: node.value }),
-    });
+    const onchange = () => change({ [key]: node.value });
+    const node = select([['', label], ...options], filters[key], { 'aria-label': label, onchange });
     return node;
   };
   const outcomes = Object.entries(OUTCOMES).map(([key, [word]]) => [key, word]);
-  outcomes.push(['failed,host-unreachable', 'Failed or unreachable']);
-  const statuses = [
-    ['2xx', '2xx: fine'],
-    ['3xx', '3xx: elsewhere'],
-    ['4xx', '4xx: not there, not allowed'],
-    ['404', '404: not found'],
-    ['5xx', '5xx: server errors'],
-  ];
-  const types = ['text/html', 'application/pdf', 'image/*', 'audio/*', 'text/css', 'application/json'].map(
-    (type) => [type, type],
-  );
-  const bar = h(
-    'div',
-    { class: 'row filters', role: 'search', 'aria-label': 'Filter the URLs' },
+  const fields = [
     typed('q', 'Part of a URL'),
-    chosen('outcome', 'Any outcome', outcomes),
-    chosen('status', 'Any status', statuses),
-    chosen('type', 'Any type', types),
+    chosen('outcome', 'Any outcome', [...outcomes, ['failed,host-unreachable', 'Failed or unreachable']]),
+    chosen('status', 'Any status', STATUS_CHOICES),
+    chosen(
+      'type',
+      'Any type',
+      TYPES.map((type) => [type, type]),
+    ),
     typed('host', 'Host', { class: 'narrow' }),
     typed('depth', 'Depth', { class: 'tiny', inputmode: 'numeric' }),
-    chosen('duplicate', 'Copies or not', [
-      ['true', 'Copies alone'],
-      ['false', 'No copies'],
-    ]),
-    button(
-      'Clear',
-      () => {
-        bar.querySelectorAll('input, select').forEach((input) => {
-          input.value = '';
-        });
-        change({ q: '', outcome: '', status: '', type: '', host: '', depth: '', duplicate: '' });
-      },
-      { kind: 'quiet' },
-    ),
-  );
-  return bar;
+    chosen('duplicate', 'Copies or not', COPIES),
+  ];
+  const clear = () => {
+    for (const field of fields) field.value = '';
+    change(NO_FILTERS);
+  };
+  const bar = { role: 'search', 'aria-label': 'Filter the URLs' };
+  return h('div.row.filters', bar, fields, button('Clear', clear, { kind: 'quiet' }));
 }

@@ -13,26 +13,33 @@ pub mod origin;
 pub mod sessions;
 pub mod token;
 
+use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use axum::extract::{Query, Request, State};
+use axum::extract::{FromRequestParts, Query, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use larm_core::Millis;
+use larm_core::{Limits, Millis};
 use larm_crawl::clock::Clock;
+use tokio::sync::watch;
 
 use self::guesses::Guesses;
 use self::origin::{Names, Sender};
-use self::sessions::Sessions;
+use self::sessions::{Session, Sessions};
 use self::token::Token;
 use crate::app::Shared;
 use crate::problem::Problem;
 use crate::settings::Settings;
 
-/// Name of the cookie that holds a session.
+/// Name of the cookie that holds a session, with the port behind it: browsers show a cookie to every server of a
+/// machine, and two of them would log each other out.
 const COOKIE: &str = "larm_session";
+
+/// Where a browser is sent that showed a wrong token.
+const WRONG_TOKEN: &str = "/?wrong-token";
 
 /// Where a request comes from.
 #[derive(Debug, Clone, Copy)]
@@ -41,10 +48,13 @@ pub struct Peer(pub SocketAddr);
 /// Who may ask.
 pub struct Access {
     names: Names,
+    cookie: String,
     token: Option<Token>,
     sessions: Mutex<Sessions>,
     guesses: Mutex<Guesses>,
     clock: Clock,
+    /// Told whenever somebody logs out.
+    left: watch::Sender<()>,
 }
 
 /// What a path needs.
@@ -71,16 +81,41 @@ impl Door {
             (false, true) => Self::Locked,
             (false, false) => Self::Open,
             (true, true) if is_told || is_search => Self::Open,
-            (true, false) if is_replay || path == "/" || path.starts_with("/page/") => Self::Open,
+            (true, false) if is_replay || is_page(path) => Self::Open,
             (true, _) => Self::Absent,
         }
     }
 }
 
+/// Files of the page, and what is asked for beside it.
+fn is_page(path: &str) -> bool {
+    matches!(path, "/" | "/favicon.ico" | "/robots.txt") || path.starts_with("/page/")
+}
+
 /// What a request showed.
 enum Shown {
     Bearer,
-    Session,
+    Session(Session),
+}
+
+/// Whom a request is from: the session that it showed, if it showed one and not the token.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asker(pub Option<Session>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Asker {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(parts.extensions.get::<Self>().copied().unwrap_or_default())
+    }
+}
+
+/// What becomes of a request at the door.
+enum Admitted {
+    /// It is let in.
+    In(Asker),
+    /// It is answered there.
+    Answered(Response),
 }
 
 impl Access {
@@ -88,11 +123,30 @@ impl Access {
     pub fn new(settings: &Settings) -> Self {
         Self {
             names: Names::new(settings.listen, &settings.hosts),
+            cookie: cookie_of(settings),
             token: settings.token.as_deref().map(Token::of),
             sessions: Mutex::default(),
             guesses: Mutex::default(),
             clock: Clock::start(),
+            left: watch::Sender::new(()),
         }
+    }
+
+    /// Whether a session has not ended. Who showed the token has none that could.
+    pub(crate) fn holds(&self, asker: Asker, limits: &Limits) -> bool {
+        let now = self.now();
+        asker.0.is_none_or(|session| self.sessions().has(session, now, limits))
+    }
+
+    /// The same for the number of a session.
+    pub(crate) fn holds_number(&self, number: Option<u64>, limits: &Limits) -> bool {
+        let now = self.now();
+        number.is_none_or(|number| self.sessions().has_number(number, now, limits))
+    }
+
+    /// Hears whenever somebody logs out.
+    pub(crate) fn departures(&self) -> watch::Receiver<()> {
+        self.left.subscribe()
     }
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
@@ -109,15 +163,18 @@ impl Access {
 }
 
 /// Lets a request in, or says why not.
-pub async fn guard(State(app): State<Shared>, request: Request, next: Next) -> Response {
+pub async fn guard(State(app): State<Shared>, mut request: Request, next: Next) -> Response {
     match admit(&app, &request) {
-        Ok(None) => next.run(request).await,
-        Ok(Some(answer)) => answer,
+        Ok(Admitted::In(asker)) => {
+            request.extensions_mut().insert(asker);
+            next.run(request).await
+        }
+        Ok(Admitted::Answered(answer)) => answer,
         Err(problem) => problem.into_response(),
     }
 }
 
-fn admit(app: &Shared, request: &Request) -> Result<Option<Response>, Problem> {
+fn admit(app: &Shared, request: &Request) -> Result<Admitted, Problem> {
     let (path, headers) = (request.uri().path(), request.headers());
     if !app.access.names.fit(request.uri(), headers) {
         return Err(misdirected());
@@ -126,13 +183,18 @@ fn admit(app: &Shared, request: &Request) -> Result<Option<Response>, Problem> {
     match Door::of(path, public_search) {
         Door::Absent => Err(Problem::not_found("Only search is served here.")),
         Door::Open => match token_of_query(request).filter(|_| !public_search) {
-            Some(token) => log_in(app, request, &token).map(Some),
-            None => Ok(None),
+            Some(token) => log_in(app, request, &token)
+                .or_else(|problem| try_again(request, problem))
+                .map(Admitted::Answered),
+            None => Ok(Admitted::In(Asker::default())),
         },
         Door::Locked => {
             let shown = show(app, request)?;
             check_sender(&shown, request.method(), headers)?;
-            Ok(None)
+            Ok(Admitted::In(match shown {
+                Shown::Bearer => Asker::default(),
+                Shown::Session(session) => Asker(Some(session)),
+            }))
         }
     }
 }
@@ -152,11 +214,9 @@ fn show(app: &Shared, request: &Request) -> Result<Shown, Problem> {
         return Ok(Shown::Bearer);
     }
     let limits = &app.settings.limits;
-    let known = |text: &str| access.sessions().knows(text, now, limits);
-    match cookies_of(headers).any(known) {
-        true => Ok(Shown::Session),
-        false => Err(unauthorised("A token is needed here.")),
-    }
+    let known = |text: &str| access.sessions().of(text, now, limits);
+    let session = cookies_of(headers, &access.cookie).find_map(known);
+    session.map(Shown::Session).ok_or_else(|| unauthorised("A token is needed here."))
 }
 
 /// Whoever tries too often is not listened to, unless the token cannot be guessed: then others behind the same
@@ -187,9 +247,9 @@ fn unauthorised(detail: &str) -> Problem {
 fn check_sender(shown: &Shown, method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
     let changes = !matches!(*method, Method::GET | Method::HEAD);
     match (shown, Sender::of(headers)) {
-        (Shown::Bearer, _) | (Shown::Session, Sender::Ours) => Ok(()),
-        (Shown::Session, Sender::Unknown) if !changes => Ok(()),
-        (Shown::Session, _) => {
+        (Shown::Bearer, _) | (Shown::Session(_), Sender::Ours) => Ok(()),
+        (Shown::Session(_), Sender::Unknown) if !changes => Ok(()),
+        (Shown::Session(_), _) => {
             let detail = "This request was not sent by the page of this server.";
             Err(Problem::new(StatusCode::FORBIDDEN, detail).hint(
                 "With a session, `Origin` must name this server. Programs send the token as Bearer.",
@@ -205,14 +265,45 @@ fn log_in(app: &Shared, request: &Request, token: &str) -> Result<Response, Prob
     let access = &app.access;
     let session = access.sessions().begin(access.now(), &app.settings.limits);
     let secure = if is_behind_tls(request.headers()) { "; Secure" } else { "" };
-    let cookie = format!("{COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict{secure}");
+    let name = &access.cookie;
+    let cookie = format!("{name}={session}; Path=/; HttpOnly; SameSite=Strict{secure}");
     let cookie = HeaderValue::from_str(&cookie).map_err(Problem::internal)?;
-    // Two slashes would begin another host.
-    let path = request.uri().path();
-    let place = if path.starts_with("//") { "/" } else { path };
+    let mut response = see_other(place_of(request.uri().path()))?;
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    Ok(response)
+}
+
+/// Somebody at a browser reads a page rather than a problem.
+fn try_again(request: &Request, problem: Problem) -> Result<Response, Problem> {
+    let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    let is_browser = accepts.is_some_and(|kinds| kinds.contains("text/html"));
+    match is_browser && problem.status == StatusCode::UNAUTHORIZED.as_u16() {
+        true => see_other(WRONG_TOKEN),
+        false => Err(problem),
+    }
+}
+
+fn see_other(place: &str) -> Result<Response, Problem> {
     let place = HeaderValue::from_str(place).map_err(Problem::internal)?;
-    let headers = [(header::SET_COOKIE, cookie), (header::LOCATION, place)];
-    Ok((StatusCode::SEE_OTHER, headers).into_response())
+    Ok((StatusCode::SEE_OTHER, [(header::LOCATION, place)]).into_response())
+}
+
+/// A path of this server. Two slashes would begin another host, and browsers take either for one.
+fn place_of(path: &str) -> &str {
+    let is_ours = path.starts_with('/') && !path[1..].starts_with(['/', '\\']);
+    if is_ours { path } else { "/" }
+}
+
+/// Ends the sessions that a request shows, and gives the cookie that takes their place.
+pub(crate) fn log_out(access: &Access, headers: &HeaderMap) -> String {
+    cookies_of(headers, &access.cookie).for_each(|text| access.sessions().end(text));
+    access.left.send_replace(());
+    format!("{}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0", access.cookie)
+}
+
+fn cookie_of(settings: &Settings) -> String {
+    let port = settings.listen.map(|at| format!("_{}", at.port())).unwrap_or_default();
+    format!("{COOKIE}{port}")
 }
 
 fn is_behind_tls(headers: &HeaderMap) -> bool {
@@ -225,12 +316,12 @@ fn bearer_of(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
-/// Other servers of this machine may have set cookies of the same name.
-fn cookies_of(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+/// A browser may show several of one name.
+fn cookies_of<'a>(headers: &'a HeaderMap, cookie: &'a str) -> impl Iterator<Item = &'a str> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs =
         lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(|(name, _)| *name == COOKIE).map(|(_, value)| value)
+    pairs.filter(move |(name, _)| *name == cookie).map(|(_, value)| value)
 }
 
 fn token_of_query(request: &Request) -> Option<String> {
@@ -248,6 +339,20 @@ fn peer_of(request: &Request) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_is_sent_to_another_host() {
+        let rows = [
+            ("/crawls/x", "/crawls/x"),
+            ("/", "/"),
+            ("//e.test/", "/"),
+            ("/\\e.test/", "/"),
+            ("*", "/"),
+        ];
+        for (path, place) in rows {
+            assert_eq!(place_of(path), place, "{path}");
+        }
+    }
 
     #[test]
     fn what_is_open_is_a_short_list() {

@@ -9,10 +9,32 @@ use larm_core::{Limits, Millis};
 
 use super::token::{self, Token};
 
-/// Sessions by the digest of their text, with the time of their last request.
+/// One session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Session {
+    token: Token,
+    /// Tells it from all others of this server; it opens nothing by itself.
+    pub number: u64,
+}
+
+/// Sessions by the digest of their text.
 #[derive(Debug, Default)]
 pub struct Sessions {
-    seen: HashMap<Token, Millis>,
+    seen: HashMap<Token, Seen>,
+    begun: u64,
+}
+
+#[derive(Debug)]
+struct Seen {
+    number: u64,
+    /// When the last request came.
+    last: Millis,
+}
+
+impl Seen {
+    fn is_good(&self, now: Millis, limits: &Limits) -> bool {
+        now.since(self.last) < limits.server_session_ms_max
+    }
 }
 
 impl Sessions {
@@ -23,16 +45,27 @@ impl Sessions {
             self.forget_oldest();
         }
         let text = token::random();
-        self.seen.insert(Token::of(&text), now);
+        self.begun += 1;
+        self.seen.insert(Token::of(&text), Seen { number: self.begun, last: now });
         text
     }
 
-    /// Whether a text is that of a session, which is then used at `now`.
-    pub fn knows(&mut self, text: &str, now: Millis, limits: &Limits) -> bool {
-        let Some(seen) = self.seen.get_mut(&Token::of(text)) else { return false };
-        let is_good = now.since(*seen) < limits.server_session_ms_max;
-        *seen = if is_good { now } else { *seen };
-        is_good
+    /// The session that a text is of, which is then used at `now`.
+    pub fn of(&mut self, text: &str, now: Millis, limits: &Limits) -> Option<Session> {
+        let token = Token::of(text);
+        let seen = self.seen.get_mut(&token).filter(|seen| seen.is_good(now, limits))?;
+        seen.last = now;
+        Some(Session { token, number: seen.number })
+    }
+
+    /// Whether a session has not ended. Looking does not use it.
+    pub fn has(&self, session: Session, now: Millis, limits: &Limits) -> bool {
+        self.seen.get(&session.token).is_some_and(|seen| seen.is_good(now, limits))
+    }
+
+    /// The same by its number.
+    pub fn has_number(&self, number: u64, now: Millis, limits: &Limits) -> bool {
+        self.seen.values().any(|seen| seen.number == number && seen.is_good(now, limits))
     }
 
     /// Ends a session.
@@ -41,11 +74,11 @@ impl Sessions {
     }
 
     fn forget_old(&mut self, now: Millis, limits: &Limits) {
-        self.seen.retain(|_, seen| now.since(*seen) < limits.server_session_ms_max);
+        self.seen.retain(|_, seen| seen.is_good(now, limits));
     }
 
     fn forget_oldest(&mut self) {
-        let oldest = self.seen.iter().min_by_key(|(_, seen)| **seen).map(|(token, _)| *token);
+        let oldest = self.seen.iter().min_by_key(|(_, seen)| seen.last).map(|(token, _)| *token);
         oldest.map(|token| self.seen.remove(&token));
     }
 }
@@ -59,7 +92,7 @@ mod tests {
         let limits = Limits { server_sessions_max: 2, ..Limits::default() };
         let mut sessions = Sessions::default();
         let texts = [1, 2, 3].map(|at| sessions.begin(Millis(at), &limits));
-        let known = texts.map(|text| sessions.knows(&text, Millis(4), &limits));
+        let known = texts.map(|text| sessions.of(&text, Millis(4), &limits).is_some());
         assert_eq!(known, [false, true, true]);
     }
 
@@ -68,11 +101,29 @@ mod tests {
         let limits = Limits { server_session_ms_max: 10, ..Limits::default() };
         let mut sessions = Sessions::default();
         let text = sessions.begin(Millis(1), &limits);
-        assert!(sessions.knows(&text, Millis(9), &limits));
-        assert!(sessions.knows(&text, Millis(18), &limits));
-        assert!(!sessions.knows(&text, Millis(28), &limits));
+        assert!(sessions.of(&text, Millis(9), &limits).is_some());
+        assert!(sessions.of(&text, Millis(18), &limits).is_some());
+        assert_eq!(sessions.of(&text, Millis(28), &limits), None);
         let text = sessions.begin(Millis(30), &limits);
         sessions.end(&text);
-        assert!(!sessions.knows(&text, Millis(31), &limits));
+        assert_eq!(sessions.of(&text, Millis(31), &limits), None);
+    }
+
+    #[test]
+    fn whoever_holds_a_session_can_ask_whether_it_has_ended_without_using_it() {
+        let limits = Limits { server_session_ms_max: 10, ..Limits::default() };
+        let mut sessions = Sessions::default();
+        let texts = [0, 0].map(|at| sessions.begin(Millis(at), &limits));
+        let [one, other] = texts
+            .each_ref()
+            .map(|text| sessions.of(text, Millis(1), &limits).expect("it has just begun"));
+        let is_there = |sessions: &Sessions, session: Session, at: u64| {
+            let by_itself = sessions.has(session, Millis(at), &limits);
+            assert_eq!(sessions.has_number(session.number, Millis(at), &limits), by_itself);
+            by_itself
+        };
+        assert!(is_there(&sessions, one, 10) && !is_there(&sessions, one, 11));
+        sessions.end(&texts[0]);
+        assert!(!is_there(&sessions, one, 2) && is_there(&sessions, other, 2));
     }
 }

@@ -105,12 +105,7 @@ async fn broken(
     let groups = views::pass(&app, id, move |looked| {
         let shown = Shown::find(looked, Kind::Broken, &containing.q, &page)?;
         let groups = shown.targets.iter().map(|(target, whole)| in_broken(target, whole));
-        Ok(Groups {
-            groups: groups.collect(),
-            total: shown.total,
-            next: shown.next,
-            notes: shown.linked.notes.clone(),
-        })
+        Ok(shown.page(groups.collect()))
     });
     Ok(Json(groups.await?))
 }
@@ -137,12 +132,7 @@ async fn redirects(
             .iter()
             .zip(ends)
             .map(|((target, whole), end)| in_redirect(target, whole, end));
-        Ok(Groups {
-            groups: groups.collect(),
-            total: shown.total,
-            next: shown.next,
-            notes: shown.linked.notes.clone(),
-        })
+        Ok(shown.page(groups.collect()))
     });
     Ok(Json(groups.await?))
 }
@@ -156,6 +146,12 @@ struct Shown {
 }
 
 impl Shown {
+    /// The part of the list, told in groups.
+    fn page<T>(&self, groups: Vec<T>) -> Groups<T> {
+        let notes = self.linked.notes.clone();
+        Groups { groups, total: self.total, next: self.next.clone(), notes }
+    }
+
     fn find(
         looked: &Looked<'_>,
         kind: Kind,

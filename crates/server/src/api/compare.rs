@@ -1,5 +1,7 @@
 //! `/compare`: two crawls side by side.
 
+use std::path::Path;
+
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -8,11 +10,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::params::Params;
+use super::settings::{in_force, told};
 use crate::app::Shared;
 use crate::crawl::{self, Crawl};
 use crate::problem::Problem;
 use crate::views;
-use crate::views::compare::{Differences, compare as compare_both};
+use crate::views::compare::{ChangedSettings, Differences, compare as compare_both};
 
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -44,11 +47,27 @@ async fn compare(
     State(app): State<Shared>,
     Params(both): Params<Both>,
 ) -> Result<Json<Compared>, Problem> {
-    let (_, a) = crawl::find(&app, &both.a).await?;
-    let (_, b) = crawl::find(&app, &both.b).await?;
+    let (dir_a, a) = crawl::find(&app, &both.a).await?;
+    let (dir_b, b) = crawl::find(&app, &both.b).await?;
+    let (since_a, since_b) = (changed(&app, &dir_a).await, changed(&app, &dir_b).await);
+    let unknown = [(&since_a, &a.name), (&since_b, &b.name)].into_iter();
+    let unknown = unknown.filter(|(since, _)| since.is_err());
+    let notes: Vec<String> = unknown.map(|(_, name)| unknown_changes(name)).collect();
+    let since = [since_a.unwrap_or_default(), since_b.unwrap_or_default()];
     let differences = views::pass_over(&app, move |app| {
-        compare_both(&app.looked(&both.a)?, &app.looked(&both.b)?)
+        compare_both(&app.looked(&both.a)?, &app.looked(&both.b)?, &since)
     });
-    let differences = differences.await?;
+    let mut differences = differences.await?;
+    differences.notes.extend(notes);
     Ok(Json(Compared { a, b, differences }))
+}
+
+/// The settings of a crawl that are not what its `larm.toml` says.
+async fn changed(app: &Shared, dir: &Path) -> Result<ChangedSettings, Problem> {
+    let told = told(app, dir).await?;
+    Ok(in_force(app, dir, &told)?.changed)
+}
+
+fn unknown_changes(name: &str) -> String {
+    format!("What was changed while {name} ran cannot be read, and is not compared.")
 }

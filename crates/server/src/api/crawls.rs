@@ -4,6 +4,8 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use larm_crawl::control::{Request, ask};
+use larm_crawl::directory::in_use;
+use larm_crawl::handle::{Phase, Status};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -13,6 +15,7 @@ use utoipa_axum::routes;
 use crate::app::Shared;
 use crate::crawl::{self, Crawl};
 use crate::input::Body;
+use crate::keeper::Ending;
 use crate::make;
 use crate::problem::Problem;
 use crate::wanted::Want;
@@ -138,9 +141,17 @@ async fn delete(State(app): State<Shared>, Path(id): Path<String>) -> Result<Sta
 )]
 async fn start(State(app): State<Shared>, Path(id): Path<String>) -> Result<Json<Crawl>, Problem> {
     let dir = app.dir(&id)?;
-    app.keeper.start(&app, &dir)?;
-    // One that rests is woken.
-    ask(&dir, Request::Resume).await.map_err(Problem::internal)?;
+    let status = ask_only(&dir, Request::Status { hosts: 0 }).await?;
+    let status = status.as_ref().map(Status::read).transpose().map_err(Problem::internal)?;
+    match status.map(|status| status.phase) {
+        Some(Phase::Stopping) => app.keeper.start_again(&dir, Ending::Stopping)?,
+        None if in_use(&dir) => app.keeper.start_again(&dir, Ending::Silent)?,
+        _ => {
+            app.keeper.start(&app, &dir)?;
+            // One that rests is woken.
+            ask_only(&dir, Request::Resume).await?;
+        }
+    }
     Ok(Json(crawl::look(&app, &id, &dir).await))
 }
 

@@ -5,6 +5,7 @@ use axum::response::Response;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::access::Asker;
 use crate::app::Shared;
 use crate::live::{self, Topic};
 use crate::problem::Problem;
@@ -18,8 +19,8 @@ pub fn router() -> OpenApiRouter<Shared> {
     get, path = "/events", tag = "live",
     responses((status = 200, content_type = "text/event-stream"), (status = 503, body = Problem))
 )]
-async fn all(State(app): State<Shared>) -> Result<Response, Problem> {
-    live::listen(&app, Topic::All)
+async fn all(State(app): State<Shared>, asker: Asker) -> Result<Response, Problem> {
+    live::listen(&app, asker, Topic::All)
 }
 
 /// One crawl: events `status` every second, and `fetches` with what was settled
@@ -30,7 +31,11 @@ async fn all(State(app): State<Shared>) -> Result<Response, Problem> {
         (status = 404, body = Problem), (status = 503, body = Problem),
     )
 )]
-async fn one(State(app): State<Shared>, Path(id): Path<String>) -> Result<Response, Problem> {
+async fn one(
+    State(app): State<Shared>,
+    asker: Asker,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
     app.dir(&id)?;
-    live::listen(&app, Topic::Crawl(id))
+    live::listen(&app, asker, Topic::Crawl(id))
 }

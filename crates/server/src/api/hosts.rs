@@ -5,24 +5,29 @@ use std::path::Path as FilePath;
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
-use larm_crawl::control::{Request, ask};
-use larm_crawl::frontier::HostList;
+use larm_crawl::change::{Change, parse_duration_ms};
+use larm_crawl::control::{Request, ask_patiently};
+use larm_crawl::directory::in_use;
+use larm_crawl::frontier::{HostList, HostStatus, HostsAsked};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::app::Shared;
+use crate::app::{Shared, with_launcher};
 use crate::hosts::{Host, view};
 use crate::input::Body;
 use crate::problem::Problem;
-use crate::steer::set;
+use crate::steer::set_all;
 
-/// Hosts that a crawl is asked for.
-const HOSTS_MAX: usize = 1_000;
+/// Hosts that a crawl is asked for: so many can be put in order and paged through.
+const HOSTS_MAX: usize = 10_000;
+/// Looks at a crawl that begins or ends while it is looked at.
+const LOOKS_MAX: u32 = 3;
 
 /// Which hosts, in which order.
 #[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 struct Wish {
     /// Only hosts that stand so.
     state: Option<String>,
@@ -41,9 +46,9 @@ struct Wish {
 #[derive(Debug, Serialize, ToSchema)]
 struct Hosts {
     hosts: Vec<Host>,
-    /// How many fit.
+    /// How many fit, of those that could be looked at.
     total: u64,
-    /// How many there are in all; hosts that a running crawl has on disk are not counted.
+    /// How many have such a name; hosts that a running crawl has on disk are not counted.
     all: u64,
     /// For the next page.
     next: Option<String>,
@@ -51,6 +56,7 @@ struct Hosts {
 
 /// What is wished for a host.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct HostWish {
     /// Whether it is to be left alone.
     #[serde(default)]
@@ -81,7 +87,8 @@ async fn list(
     Query(wish): Query<Wish>,
 ) -> Result<Json<Hosts>, Problem> {
     let dir = app.dir(&id)?;
-    let all = all(&app, &dir).await?;
+    let containing = wish.q.as_deref().unwrap_or_default().to_ascii_lowercase();
+    let all = all(&app, &dir, containing).await?;
     choose(all, &wish).map(Json)
 }
 
@@ -100,33 +107,72 @@ async fn change(
     Body(wish): Body<HostWish>,
 ) -> Result<Json<Host>, Problem> {
     let dir = app.dir(&id)?;
-    if !all(&app, &dir).await?.hosts.iter().any(|host| host.host == name) {
-        return Err(Problem::not_found(format!("This crawl has no host `{name}` at hand.")));
-    }
-    if let Some(is_paused) = wish.paused {
-        let key = if is_paused { "host-pause" } else { "host-resume" };
-        set(&dir, key, &name).await?;
-    }
-    if let Some(delay) = wish.delay {
-        let delay = delay.unwrap_or_else(|| "default".to_owned());
-        set(&dir, "host-delay", &format!("{name}:{delay}")).await?;
-    }
-    let after = all(&app, &dir).await?.hosts.into_iter().find(|host| host.host == name);
-    after.map(|host| Json(view(host))).ok_or_else(|| Problem::not_found("The host is gone."))
+    one(&app, &dir, &name).await?;
+    set_all(&dir, &wish.changes(&name)?).await.map_err(in_terms_of_the_wish)?;
+    Ok(Json(view(one(&app, &dir, &name).await?)))
 }
 
-async fn all(app: &Shared, dir: &FilePath) -> Result<HostList, Problem> {
-    let answer = ask(dir, Request::Hosts { hosts: HOSTS_MAX }).await.map_err(Problem::internal)?;
-    match answer {
-        Some(answer) => serde_json::from_value(answer).map_err(Problem::internal),
-        None => app.launcher()?.hosts(dir, HOSTS_MAX),
+impl HostWish {
+    /// All that is wished, if all of it is understood.
+    fn changes(&self, host: &str) -> Result<Vec<Change>, Problem> {
+        let paused = self.paused.map(|is_paused| Change::HostPause(host.to_owned(), is_paused));
+        let delay = match &self.delay {
+            None => None,
+            Some(None) => Some(Change::HostDelay(host.to_owned(), None)),
+            Some(Some(text)) => {
+                let ms = parse_duration_ms(text).ok_or_else(|| wrong_delay(text))?;
+                Some(Change::HostDelay(host.to_owned(), Some(ms)))
+            }
+        };
+        Ok(paused.into_iter().chain(delay).collect())
     }
+}
+
+fn wrong_delay(text: &str) -> Problem {
+    let shown = larm_core::parse::cut(text, 200);
+    let detail = format!(
+        "`delay` needs a time such as 500ms, 2s or 1m, or null for that of the crawl, not `{shown}`."
+    );
+    Problem::invalid("delay", detail)
+}
+
+/// A crawl calls what it complains about by its own keys.
+fn in_terms_of_the_wish(problem: Problem) -> Problem {
+    let key = match problem.key.as_deref() {
+        Some("host-delay") => Some("delay".to_owned()),
+        Some("host-pause" | "host-resume") => Some("paused".to_owned()),
+        _ => problem.key,
+    };
+    Problem { key, ..problem }
+}
+
+async fn one(app: &Shared, dir: &FilePath, name: &str) -> Result<HostStatus, Problem> {
+    let mut named = all(app, dir, name.to_owned()).await?.hosts.into_iter();
+    named
+        .find(|host| host.host == name)
+        .ok_or_else(|| Problem::not_found(format!("This crawl has no host `{name}`.")))
+}
+
+async fn all(app: &Shared, dir: &FilePath, containing: String) -> Result<HostList, Problem> {
+    let asked = HostsAsked { most: HOSTS_MAX, containing };
+    for _ in 0..LOOKS_MAX {
+        let request = Request::Hosts(asked.clone());
+        if let Some(answer) = ask_patiently(dir, request).await.map_err(Problem::internal)? {
+            return serde_json::from_value(answer).map_err(Problem::internal);
+        }
+        let (at, asked) = (dir.to_owned(), asked.clone());
+        let listed = with_launcher(app, move |launcher| launcher.hosts(&at, &asked)).await;
+        // It may have begun in the meantime: then it can be asked.
+        if listed.is_ok() || !in_use(dir) {
+            return listed;
+        }
+    }
+    Err(Problem::conflict("This crawl is just starting or ending.").hint("Try again."))
 }
 
 fn choose(all: HostList, wish: &Wish) -> Result<Hosts, Problem> {
     let fits = |host: &Host| {
         wish.state.as_deref().is_none_or(|state| state.is_empty() || host.state.word() == state)
-            && wish.q.as_deref().is_none_or(|part| host.host.contains(&part.to_ascii_lowercase()))
     };
     let total_all = all.total;
     let mut hosts: Vec<Host> = all.hosts.into_iter().map(view).filter(fits).collect();

@@ -11,6 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::params::{OneUrl, Params};
+use crate::access::Asker;
 use crate::app::Shared;
 use crate::problem::Problem;
 use crate::replay::{Place, answer};
@@ -50,6 +51,7 @@ pub fn pages() -> Router<Shared> {
     responses((status = 200, body = Frame), (status = "4XX", body = Problem)))]
 async fn frame(
     State(app): State<Shared>,
+    asker: Asker,
     Path(id): Path<String>,
     Params(asked): Params<OneUrl>,
     Params(at): Params<AtText>,
@@ -62,7 +64,7 @@ async fn frame(
     };
     let at =
         at.ok_or_else(|| Problem::invalid("at", "`at` is a time in milliseconds since 1970."))?;
-    let frame = app.views.replay_path(&id, at, url.as_str());
+    let frame = app.views.replay_path(asker, &id, at, url.as_str());
     let wanted = Some(at).filter(|at| *at > 0);
     let taken = views::look(&app, id, move |looked| answer::taken_at(looked, url.as_str(), wanted));
     Ok(Json(Frame { frame, at: taken.await? }))
@@ -76,10 +78,11 @@ async fn shown(app: Shared, uri: Uri, headers: HeaderMap) -> Result<Response, Pr
     let path = uri.path_and_query().map(|path| path.as_str().to_owned()).unwrap_or_default();
     let closed = || {
         Problem::not_found("There is no archived page at this path, or not any more.")
-            .hint("Paths of archived pages are good until the server starts again.")
+            .hint("Paths of archived pages are good until you log out, or the server starts again.")
     };
     let place = Place::parse(&path).ok_or_else(closed)?;
-    if !app.views.capabilities.opens(place.capability, place.id) {
+    let holds = |session| app.access.holds_number(session, &app.settings.limits);
+    if !app.views.capabilities.opens(place.capability, place.id, holds) {
         return Err(closed());
     }
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());

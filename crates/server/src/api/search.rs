@@ -11,6 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::params::Params;
+use crate::access::Asker;
 use crate::app::{App, Shared};
 use crate::crawls;
 use crate::problem::Problem;
@@ -67,8 +68,11 @@ impl SearchText {
         let filters = given.into_iter().map(|(name, value)| filter(name, value));
         let filters: Vec<_> =
             filters.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-        if self.q.trim().is_empty() && filters.is_empty() {
-            return Err(Problem::invalid("q", "There is nothing to look for: `q` is empty."));
+        if larm_search::query::parse(&self.q, limits).asks_nothing() && filters.is_empty() {
+            return Err(Problem::invalid(
+                "q",
+                "There is nothing to look for: `q` has no word in it.",
+            ));
         }
         let ranked_max = usize::try_from(limits.search_ranked_max).unwrap_or(usize::MAX);
         Ok(Request {
@@ -127,20 +131,21 @@ async fn search(
     responses((status = 200, body = Found), (status = "4XX", body = Problem)))]
 async fn search_all(
     State(app): State<Shared>,
+    asker: Asker,
     Params(text): Params<SearchText>,
 ) -> Result<Json<Found>, Problem> {
     let request = text.request(&app.settings.limits)?;
     let found = views::read(&app, move |app| {
         let clock = Clock::start();
         let begin = clock.now();
-        let found = over_all(app, &request)?;
+        let found = over_all(app, asker, &request)?;
         Ok(Found { ms: clock.now().since(begin), ..found })
     });
     Ok(Json(found.await?))
 }
 
 /// Searches every crawl that has an index, and puts the hits together by score.
-fn over_all(app: &App, request: &Request) -> Result<Found, Problem> {
+fn over_all(app: &App, asker: Asker, request: &Request) -> Result<Found, Problem> {
     if request.offset > OFFSET_MAX {
         return Err(Problem::invalid(
             "offset",
@@ -162,7 +167,7 @@ fn over_all(app: &App, request: &Request) -> Result<Found, Problem> {
         all.total += found.total;
         all.pages += found.pages;
         all.hits.extend(found.hits.into_iter().map(|hit| Hit {
-            replay: Some(app.views.replay_path(&id, 0, &hit.url)),
+            replay: Some(app.views.replay_path(asker, &id, 0, &hit.url)),
             crawl: Some(id.clone()),
             ..hit
         }));

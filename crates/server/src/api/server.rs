@@ -2,13 +2,17 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse;
 use larm_crawl::directory::in_use;
 use larm_crawl::housekeeping::disk_space;
+use larm_crawl::memory::resident;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::access::log_out;
 use crate::app::Shared;
 use crate::crawls;
 
@@ -43,7 +47,13 @@ struct Server {
 }
 
 pub fn router() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().routes(routes!(server))
+    OpenApiRouter::new().routes(routes!(server)).routes(routes!(logout))
+}
+
+/// End the session of this browser
+#[utoipa::path(post, path = "/logout", tag = "server", responses((status = 204)))]
+async fn logout(State(app): State<Shared>, headers: HeaderMap) -> impl IntoResponse {
+    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, log_out(&app.access, &headers))])
 }
 
 /// This server, and what it may do
@@ -60,17 +70,8 @@ async fn server(State(app): State<Shared>) -> Json<Server> {
         concurrency_max: settings.concurrency_max,
         bandwidth_max: settings.bandwidth_max,
         disk_free: here.and_then(disk_space).map(|(free, _)| free),
-        memory: memory_of("/proc/self/statm"),
+        memory: resident(),
         confined_to: settings.confined_to.clone(),
         public_search: settings.public_search,
     })
-}
-
-/// Bytes in memory, by the second number of a `statm` file, in pages.
-pub fn memory_of(path: &str) -> Option<u64> {
-    /// Of all systems that have such a file and that larm runs on, but for a few with larger pages.
-    const PAGE_BYTES: u64 = 4_096;
-    let text = std::fs::read_to_string(path).ok()?;
-    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * PAGE_BYTES)
 }

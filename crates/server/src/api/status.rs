@@ -8,7 +8,8 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use larm_core::Millis;
 use larm_crawl::control::{Request, ask};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -26,6 +27,7 @@ const HOSTS: usize = 20;
 
 /// How many points.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 struct Points {
     /// At most so many points; between them, some are left out.
     #[param(default = 300, minimum = 2, maximum = 5000)]
@@ -38,10 +40,11 @@ struct Stats {
     points: Vec<Point>,
 }
 
-/// A crawl at one moment.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+/// A crawl at one moment. The log has its time as text.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 struct Point {
     /// In milliseconds since 1970.
+    #[serde(deserialize_with = "millis")]
     at: u64,
     /// Pages answered.
     pages: u64,
@@ -56,6 +59,7 @@ struct Point {
     /// URLs that wait.
     waiting: u64,
     /// Fetches that there may be.
+    #[serde(default)]
     places: u64,
     /// URLs that failed for good.
     failed: u64,
@@ -63,20 +67,9 @@ struct Point {
     retries: u64,
 }
 
-/// A line as it is written.
-#[derive(Deserialize)]
-struct Line {
-    at: String,
-    pages: u64,
-    bytes: u64,
-    pages_per_second: f64,
-    bytes_per_second: f64,
-    in_flight: u64,
-    waiting: u64,
-    #[serde(default)]
-    places: u64,
-    failed: u64,
-    retries: u64,
+fn millis<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let text = String::deserialize(from)?;
+    Millis::parse(&text).map(|at| at.0).ok_or_else(|| D::Error::custom("no time"))
 }
 
 pub fn router() -> OpenApiRouter<Shared> {
@@ -125,24 +118,8 @@ fn read(path: &FilePath) -> Vec<Point> {
     BufReader::new(file)
         .split(b'\n')
         .map_while(Result::ok)
-        .filter_map(|line| point(&line))
+        .filter_map(|line| serde_json::from_slice(&line).ok())
         .collect()
-}
-
-fn point(line: &[u8]) -> Option<Point> {
-    let line: Line = serde_json::from_slice(line).ok()?;
-    Some(Point {
-        at: Millis::parse(&line.at)?.0,
-        pages: line.pages,
-        bytes: line.bytes,
-        pages_per_second: line.pages_per_second,
-        bytes_per_second: line.bytes_per_second,
-        in_flight: line.in_flight,
-        waiting: line.waiting,
-        places: line.places,
-        failed: line.failed,
-        retries: line.retries,
-    })
 }
 
 /// Every so many, and always the last: rates are taken anew between those that stay, so that none is lost.
@@ -179,7 +156,7 @@ mod tests {
             )
         };
         let points: Vec<Point> =
-            (0..1_000).filter_map(|number| point(line(number).as_bytes())).collect();
+            (0..1_000).filter_map(|number| serde_json::from_str(&line(number)).ok()).collect();
         assert_eq!(points.len(), 1_000);
         let thinned = thin(points.clone(), 100);
         assert!(thinned.len() <= 100 && thinned.len() > 90);

@@ -9,10 +9,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::params::{OneUrl, Params};
+use super::rules::objection;
 use crate::app::Shared;
 use crate::problem::Problem;
 use crate::views::detail::{Way, links};
-use crate::views::why::{Why, why as explain};
+use crate::views::why::{Said, Why, why as explain};
 use crate::views::{self, typed_url};
 
 /// Links that are looked for.
@@ -31,17 +32,23 @@ async fn why(
     Params(asked): Params<OneUrl>,
 ) -> Result<Json<Why>, Problem> {
     let url = typed_url(&asked.url)?;
-    let told = told(&app, &id, &url).await?;
+    let said = said(&app, &id, &url).await?;
     let why = views::pass(&app, id, move |looked| {
         let links = links(looked, url.as_str(), Way::In, 0, LINKS_MAX)?.links;
-        explain(looked, &url, told, links)
+        explain(looked, &url, said, links)
     });
     Ok(Json(why.await?))
 }
 
-/// What the crawl says of a URL, if it runs. One that does not answer is asked no more: its files are.
-pub async fn told(app: &Shared, id: &str, url: &CrawlUrl) -> Result<Option<Explanation>, Problem> {
+/// What the crawl says of a URL, if it runs; else what its rules are. One that does not answer is asked no more: its files
+/// are.
+pub async fn said(app: &Shared, id: &str, url: &CrawlUrl) -> Result<Said, Problem> {
     let dir = app.dir(id)?;
     let answer = ask(&dir, Request::Why { url: url.to_string() }).await.ok().flatten();
-    Ok(answer.and_then(|answer| serde_json::from_value(answer).ok()))
+    let told = answer.and_then(|answer| serde_json::from_value::<Explanation>(answer).ok());
+    let against = match &told {
+        Some(_) => None,
+        None => objection(app, &dir, url).await,
+    };
+    Ok(Said { told, against })
 }

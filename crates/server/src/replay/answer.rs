@@ -146,7 +146,7 @@ fn essence(media: Option<&str>) -> String {
 /// A page that says that there is none. The live URL stands there as text: nobody gets there by accident.
 fn missing(address: &str) -> Shown {
     let mut url = String::new();
-    super::tokens::push_text(
+    super::escape::push_text(
         &mut url,
         &larm_core::parse::cut(address, 2_048).replace('&', "&amp;"),
     );
@@ -186,7 +186,7 @@ pub fn policy(host: Option<&str>, place: &Place<'_>) -> String {
     };
     format!(
         "sandbox; default-src 'none'; img-src {own} data:; style-src {own} 'unsafe-inline'; font-src {own} data:; \
-         media-src {own} data:; frame-src {own}; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+         media-src {own} data:; frame-src {own}; form-action 'none'; base-uri 'none'"
     )
 }
 

@@ -1,5 +1,7 @@
 //! Which attributes of a tag stay, and in which form.
 
+use larm_core::parse::each_candidate;
+
 use super::css;
 use super::place::{Mapper, Use};
 
@@ -95,27 +97,10 @@ fn is_frame(tag: &str) -> bool {
 /// Candidates of a `srcset`, each mapped; those that have to go are left out.
 fn srcset(value: &str, mapper: &Mapper) -> String {
     let mut out = Vec::new();
-    let mut rest = value;
-    loop {
-        rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == ',');
-        if rest.is_empty() {
-            return out.join(", ");
+    each_candidate(value, |url, descriptors| {
+        if let Some(path) = mapper.map(url, Use::Part) {
+            out.push(format!("{path} {descriptors}").trim_end().to_owned());
         }
-        let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
-        let (url, behind) = rest.split_at(end);
-        let bare = url.trim_end_matches(',');
-        // A comma at the end of the URL ends the candidate; else a descriptor follows.
-        let (descriptor, next) = match bare.len() < url.len() {
-            true => ("", behind),
-            false => behind.split_once(',').unwrap_or((behind, "")),
-        };
-        let descriptor = descriptor.trim();
-        let is_plain = descriptor
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b' ' | b'-' | b'+'));
-        if let Some(path) = mapper.map(bare, Use::Part).filter(|_| is_plain) {
-            out.push(if descriptor.is_empty() { path } else { format!("{path} {descriptor}") });
-        }
-        rest = next;
-    }
+    });
+    out.join(", ")
 }

@@ -1,11 +1,11 @@
 //! A page, written anew: the same to look at, without what runs, asks or sends.
 
-use std::borrow::Cow;
+use larm_core::parse::{Markup, Piece, StartTag};
 
 use super::attributes::kept;
 use super::css;
+use super::escape::{push_text, push_value};
 use super::place::Mapper;
-use super::tokens::{Tag, Token, Tokens, push_text, push_value};
 
 /// Elements that go with all that is in them; their content is text.
 const GONE: [&str; 3] = ["script", "noembed", "noframes"];
@@ -33,21 +33,20 @@ const DRAWN: [&str; 4] = ["stylesheet", "icon", "shortcut", "apple-touch-icon"];
 
 /// The page, at most `bytes_max` bytes of it and a bit.
 pub fn rewrite(source: &str, mapper: Mapper, bytes_max: usize) -> String {
-    let mut page = Page {
-        tokens: Tokens::new(source),
-        out: String::with_capacity(source.len() / 2),
-        mapper,
-        has_base: false,
-    };
+    let out = String::with_capacity(source.len() / 2);
+    let mut page = Page { markup: Markup::new(source), out, mapper, has_base: false };
+    if page.markup.has_doctype() {
+        page.out.push_str("<!doctype html>");
+    }
     while page.out.len() < bytes_max {
-        let Some(token) = page.tokens.next() else { break };
-        page.put(token);
+        let Some(piece) = page.markup.next() else { break };
+        page.put(piece);
     }
     page.out
 }
 
 struct Page<'a> {
-    tokens: Tokens<'a>,
+    markup: Markup<'a>,
     out: String,
     mapper: Mapper,
     /// Only the first base counts.
@@ -55,11 +54,10 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn put(&mut self, token: Token<'_>) {
-        match token {
-            Token::Text(text) => push_text(&mut self.out, text),
-            Token::Doctype => self.out.push_str("<!doctype html>"),
-            Token::End(name) => {
+    fn put(&mut self, piece: Piece<'_>) {
+        match piece {
+            Piece::Text(text) => push_text(&mut self.out, text),
+            Piece::End(name) => {
                 let name = name.to_ascii_lowercase();
                 if is_plain(&name)
                     && !GONE.contains(&name.as_str())
@@ -68,14 +66,14 @@ impl Page<'_> {
                     self.out.push_str(&format!("</{}>", shown(&name)));
                 }
             }
-            Token::Start(tag) => self.start(&tag),
+            Piece::Start(tag) => self.start(&tag),
         }
     }
 
-    fn start(&mut self, tag: &Tag<'_>) {
+    fn start(&mut self, tag: &StartTag<'_>) {
         let name = tag.name.to_ascii_lowercase();
         match name.as_str() {
-            name if GONE.contains(&name) => drop(self.tokens.raw(name)),
+            name if GONE.contains(&name) => drop(self.markup.raw(name)),
             "base" => self.base(tag),
             name if BARE.contains(&name) => {}
             "link" if !is_drawn(tag) => {}
@@ -87,54 +85,45 @@ impl Page<'_> {
         }
     }
 
-    /// Elements whose content is text are written with their end.
+    /// What is in an element that holds nothing but text.
     fn content(&mut self, name: &str) {
         match name {
             "style" => {
-                let sheet = css::rewrite(self.tokens.raw(name), &self.mapper);
+                let sheet = css::rewrite(self.markup.raw(name), &self.mapper);
                 push_sheet(&mut self.out, &sheet);
             }
             "title" | "textarea" | "xmp" => {
-                let text = self.tokens.raw(name);
+                let text = self.markup.raw(name);
                 push_text(&mut self.out, text);
             }
-            "iframe" => drop(self.tokens.raw(name)),
-            _ => return,
+            "iframe" => drop(self.markup.raw(name)),
+            _ => {}
         }
-        self.out.push_str(&format!("</{}>", shown(name)));
     }
 
-    fn open(&mut self, name: &str, tag: &Tag<'_>) {
+    fn open(&mut self, name: &str, tag: &StartTag<'_>) {
         self.out.push('<');
         self.out.push_str(shown(name));
-        let mut seen: Vec<String> = Vec::new();
-        for (attribute, value) in &tag.attributes {
-            let attribute = attribute.to_ascii_lowercase();
-            // Of two of the same name, a browser takes the first.
-            if seen.contains(&attribute) {
-                continue;
-            }
-            if let Some(value) = kept(name, &attribute, &decoded(value), &self.mapper) {
+        for (attribute, value) in tag.attributes() {
+            if let Some(value) = kept(name, &attribute, &value, &self.mapper) {
                 self.out.push_str(&format!(" {attribute}=\""));
                 push_value(&mut self.out, &value.replace('&', "&amp;"));
                 self.out.push('"');
             }
-            seen.push(attribute);
         }
         self.out.push_str(if tag.self_closing { "/>" } else { ">" });
     }
 
-    fn base(&mut self, tag: &Tag<'_>) {
-        let href = tag.attributes.iter().find(|(name, _)| name.eq_ignore_ascii_case("href"));
-        if let Some((_, href)) = href.filter(|_| !self.has_base) {
+    fn base(&mut self, tag: &StartTag<'_>) {
+        if let Some(href) = value(tag, "href").filter(|_| !self.has_base) {
             self.has_base = true;
-            self.mapper.rebase(&decoded(href));
+            self.mapper.rebase(&href);
         }
     }
 }
 
-fn decoded(value: &str) -> Cow<'_, str> {
-    htmlize::unescape_attribute(value)
+fn value(tag: &StartTag<'_>, name: &str) -> Option<String> {
+    tag.attributes().into_iter().find(|(other, _)| other == name).map(|(_, value)| value)
 }
 
 /// A name that is written as it is. Case matters in drawings, but a browser sees to that. What is called a script
@@ -153,25 +142,30 @@ fn shown(name: &str) -> &str {
 }
 
 /// Whether a `link` belongs to how the page looks.
-fn is_drawn(tag: &Tag<'_>) -> bool {
-    let rel = tag.attributes.iter().find(|(name, _)| name.eq_ignore_ascii_case("rel"));
-    let rel = rel.map(|(_, rel)| decoded(rel).to_ascii_lowercase()).unwrap_or_default();
+fn is_drawn(tag: &StartTag<'_>) -> bool {
+    let rel = value(tag, "rel").unwrap_or_default().to_ascii_lowercase();
     let mut words = rel.split_ascii_whitespace();
     !rel.is_empty()
         && words.all(|word| DRAWN.contains(&word) || word == "alternate")
         && !rel.eq("alternate")
 }
 
-/// A style sheet between its tags. In a drawing a browser reads tags in it, so there is nothing like one.
+/// A style sheet between its tags. In a drawing a browser reads tags and character references in it, so there is
+/// nothing like one.
 fn push_sheet(out: &mut String, sheet: &str) {
     let mut rest = sheet;
-    while let Some(at) = rest.find('<') {
+    while let Some(at) = rest.find(['<', '&']) {
         let (before, behind) = rest.split_at(at);
         out.push_str(before);
-        let is_tag = behind[1..]
-            .starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'));
-        out.push_str(if is_tag { "\\3c " } else { "<" });
-        rest = &behind[1..];
+        let (mark, behind) = behind.split_at(1);
+        let means_more = behind
+            .starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '!' | '?' | '#'));
+        out.push_str(match (mark, means_more) {
+            ("<", true) => "\\3c ",
+            ("&", true) => "\\26 ",
+            _ => mark,
+        });
+        rest = behind;
     }
     out.push_str(rest);
 }

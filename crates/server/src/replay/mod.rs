@@ -7,21 +7,24 @@
 //! - REPLAY-2: nothing is asked for outside of the archive. Every URL that a browser would follow by itself is
 //!   rewritten to a path here or taken out, and the policy allows no other.
 //! - REPLAY-3: whoever may look at one crawl may look at that one: the path holds a capability, a keyed hash of the
-//!   crawl's id under a secret that lives as long as the server. A frame without an origin has no cookie to show.
+//!   crawl's id and the session under a secret that lives as long as the server. It opens nothing when the session has
+//!   ended. A frame without an origin has no cookie to show.
 //!
-//! Pages are not patched but written anew from their tokens, so that what a browser reads is what was meant here:
+//! Pages are not patched but written anew from their tags, so that what a browser reads is what was meant here:
 //! where both would read some bytes differently, there are no such bytes left.
 
 pub mod answer;
 mod attributes;
 mod capability;
 mod css;
+mod escape;
 mod html;
 mod place;
-mod tokens;
 
 #[cfg(test)]
 mod tests;
 
 pub use capability::Capabilities;
+pub use css::rewrite as rewrite_sheet;
+pub use html::rewrite as rewrite_page;
 pub use place::{Mapper, Place};

@@ -135,6 +135,7 @@ const ATTACKS: &[&str] = &[
     "<scr<script>ipt>alert(1)</scr</script>ipt>",
     "<noscript><p title=\"</noscript><img src=x onerror=alert(1)>\"></noscript>",
     "<style><img src=x onerror=alert(1)></style>",
+    "<svg><style>@import u&#114;l(//e.test/x); b{background:&#117;rl(//e.test/x)}</style></svg>",
     "<svg><style><img src=x onerror=alert(1)></style></svg>",
     "<textarea><img src=x onerror=alert(1)></textarea>",
     "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",

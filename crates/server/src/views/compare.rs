@@ -54,8 +54,16 @@ pub struct Differences {
 /// A page as it is compared: fingerprint, bits of its digest, index of its row.
 type Page = (u64, u32, usize);
 
-/// How two crawls differ. Compared are pages that were there: fetched with a status below 400, by their last fetch.
-pub fn compare(a: &Looked<'_>, b: &Looked<'_>) -> Result<Differences, Problem> {
+/// Settings that were changed since a run began; `None`: it is not set any more.
+pub type ChangedSettings = BTreeMap<String, Option<String>>;
+
+/// How two crawls differ. Compared are pages that were there: fetched with a status below 400, by their last fetch; and
+/// settings of the last run of each with what was changed `since`.
+pub fn compare(
+    a: &Looked<'_>,
+    b: &Looked<'_>,
+    since: &[ChangedSettings; 2],
+) -> Result<Differences, Problem> {
     let pages_a = a.table(|table| Ok(pages_of(table)))?;
     let pages_b = b.table(|table| Ok(pages_of(table)))?;
     let split = Split::of(&pages_a, &pages_b);
@@ -63,7 +71,7 @@ pub fn compare(a: &Looked<'_>, b: &Looked<'_>) -> Result<Differences, Problem> {
         a.table(|table| Ok(table.left_out()))? + b.table(|table| Ok(table.left_out()))?;
     let notes = (left_out > 0).then(|| format!("{left_out} older URLs are not compared."));
     Ok(Differences {
-        settings: settings(a, b),
+        settings: differing(&settings(a, &since[0]), &settings(b, &since[1])),
         counts: counts(a, b),
         only_a: urls(a, split.only_a)?,
         only_b: urls(b, split.only_b)?,
@@ -137,13 +145,23 @@ fn urls(looked: &Looked<'_>, rows: Vec<usize>) -> Result<SomeUrls, Problem> {
     })
 }
 
-/// Settings of the last run of each that differ.
-fn settings(a: &Looked<'_>, b: &Looked<'_>) -> Vec<Pair<Option<String>>> {
-    let of = |looked: &Looked<'_>| -> BTreeMap<String, String> {
-        let last = past_runs(&looked.dir).ok().and_then(|mut runs| runs.pop());
-        last.map(|run| run.settings).unwrap_or_default()
-    };
-    let (a, b) = (of(a), of(b));
+/// Settings of the last run of a crawl, with what was changed since it began.
+fn settings(looked: &Looked<'_>, since: &ChangedSettings) -> BTreeMap<String, String> {
+    let last = past_runs(&looked.dir).ok().and_then(|mut runs| runs.pop());
+    let mut settings = last.map(|run| run.settings).unwrap_or_default();
+    for (key, value) in since {
+        match value {
+            Some(value) => settings.insert(key.clone(), value.clone()),
+            None => settings.remove(key),
+        };
+    }
+    settings
+}
+
+fn differing(
+    a: &BTreeMap<String, String>,
+    b: &BTreeMap<String, String>,
+) -> Vec<Pair<Option<String>>> {
     let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let differing = keys.into_iter().filter(|key| a.get(*key) != b.get(*key));
     differing

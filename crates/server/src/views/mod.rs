@@ -14,6 +14,7 @@ pub mod pages;
 pub mod range;
 pub mod runs;
 pub mod search;
+mod warm;
 pub mod why;
 
 use std::path::{Path, PathBuf};
@@ -24,12 +25,14 @@ use larm_core::url::{CrawlUrl, UrlRules, seed};
 use larm_crawl::clock::Clock;
 use tokio::sync::Semaphore;
 
+use crate::access::Asker;
 use crate::app::{App, Shared};
 use crate::problem::Problem;
 use crate::replay::{Capabilities, Place};
 use crate::table::{Bounds, Table, Tables};
 
 pub use kept::Kept;
+pub use warm::warm;
 
 /// What is kept for the views of all crawls.
 pub struct Views {
@@ -65,9 +68,10 @@ impl Views {
         }
     }
 
-    /// Where the archived answer of a URL that is nearest to a time can be seen; 0: the last one.
-    pub fn replay_path(&self, id: &str, at: u64, url: &str) -> String {
-        Place::path(&self.capabilities.of(id), id, at, url)
+    /// Where the archived answer of a URL that is nearest to a time can be seen by whoever asks; 0: the last one.
+    pub fn replay_path(&self, asker: Asker, id: &str, at: u64, url: &str) -> String {
+        let session = asker.0.map(|session| session.number);
+        Place::path(&self.capabilities.of(id, session), id, at, url)
     }
 
     /// Forgets all of a crawl, for one whose directory goes away.

@@ -209,7 +209,7 @@ pub fn filter(name: &str, value: &str) -> Result<Option<Filter>, Problem> {
 pub fn problem(error: SearchError) -> Problem {
     match error {
         SearchError::NoIndex => Problem::not_found("This crawl has no search index: it runs without one, or has not begun yet.")
-            .hint("Crawls keep an index unless `index = false` is set; `larm rebuild` makes one from the archive."),
+            .hint("Crawls keep an index unless `no-index = true` is set; `larm rebuild` makes one from the archive."),
         other => Problem::internal(format!("The crawl cannot be searched: {other}.")),
     }
 }

@@ -53,24 +53,34 @@ pub struct Why {
     pub linked_from: Vec<Link>,
 }
 
+/// What others than the files say of a URL.
+#[derive(Debug, Default)]
+pub struct Said {
+    /// What the crawl says, if it runs.
+    pub told: Option<Explanation>,
+    /// The rule that is against it, where the crawl cannot be asked.
+    pub against: Option<String>,
+}
+
 /// What is known of a URL before it is put into words.
 struct Known {
     row: Option<Whole>,
     told: Option<Explanation>,
+    against: Option<String>,
     robots: Option<RobotsSays>,
     links: Vec<Link>,
 }
 
-/// Why a URL was fetched, or not. `told` is what the running crawl says of it, `links` who links to it.
+/// Why a URL was fetched, or not. `links` is who links to it.
 pub fn why(
     looked: &Looked<'_>,
     url: &CrawlUrl,
-    told: Option<Explanation>,
+    Said { told, against }: Said,
     mut links: Vec<Link>,
 ) -> Result<Why, Problem> {
     links.truncate(LINKS_NAMED);
     let row = row_of(looked, url.as_str())?;
-    let known = Known { row, told, robots: robots(looked, url), links };
+    let known = Known { row, told, against, robots: robots(looked, url), links };
     let (verdict, words) = known.in_words();
     Ok(Why {
         url: url.to_string(),
@@ -127,6 +137,9 @@ impl Known {
                 let words = larm_crawl::explain::outcome_in_words(&page.outcome);
                 (page.outcome.word().to_owned(), vec![format!("What became of it: {words}.")])
             }
+            Stand::Waiting { rejected_by: Some(rule), .. } => {
+                ("waiting".to_owned(), vec![left_out_later(rule)])
+            }
             Stand::Waiting { order, .. } => {
                 let order = order.iter().map(|ranked| match ranked.ahead {
                     0 => format!("By {} it is the next of its host.", ranked.by),
@@ -146,9 +159,10 @@ impl Known {
     /// What the files say of it, where nobody can be asked.
     fn unasked(&self) -> (String, Vec<String>) {
         let is_wanted = self.links.iter().any(|link| link.verdict.is_none());
-        match is_wanted {
-            true => ("waiting".to_owned(), vec![WAITING.to_owned()]),
-            false => rejected(self.objection().map(str::to_owned)),
+        match (is_wanted, &self.against) {
+            (true, Some(rule)) => ("waiting".to_owned(), vec![left_out_later(rule)]),
+            (true, None) => ("waiting".to_owned(), vec![WAITING.to_owned()]),
+            (false, _) => rejected(self.objection().map(str::to_owned)),
         }
     }
 
@@ -183,6 +197,11 @@ impl Known {
 }
 
 const WAITING: &str = "It is known and in scope, and has not been fetched yet.";
+
+/// What is said of a URL that waits, and that a rule of today is against.
+fn left_out_later(rule: &str) -> String {
+    format!("It waits, and is left out when its turn comes, without being asked for: {rule}.")
+}
 
 fn rejected(verdict: Option<String>) -> (String, Vec<String>) {
     match verdict {

@@ -9,8 +9,9 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::attributes::Attributes;
 use super::name::{Attr, Tag};
-use super::tokenizer::Attributes;
+use super::tokenizer::Name;
 
 /// Whose element a tag is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub(in crate::parse) enum Namespace {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StartTag<'t, 'a> {
     pub tag: Tag,
-    pub name: &'a str,
+    pub name: Name<'a>,
     pub attributes: &'t Attributes<'a>,
     pub self_closing: bool,
 }
@@ -123,7 +124,7 @@ impl Foreign {
 
     /// Takes an end tag; gives the namespace of what it closed.
     #[inline(always)]
-    pub fn end(&mut self, tag: Tag, name: &str) -> Namespace {
+    pub fn end(&mut self, tag: Tag, name: Name<'_>) -> Namespace {
         let namespace = self.namespace();
         if namespace == Namespace::Html {
             self.html_end(tag, name);
@@ -171,7 +172,7 @@ impl Foreign {
     }
 
     #[inline(always)]
-    fn html_end(&mut self, tag: Tag, name: &str) {
+    fn html_end(&mut self, tag: Tag, name: Name<'_>) {
         if self.is_outside() {
             let open = &mut self.around[place(tag, name)];
             *open = open.saturating_sub(1);
@@ -191,7 +192,7 @@ impl Foreign {
 
     /// Section 13.2.6.5, "any other end tag": the nearest foreign element of that name; else the
     /// HTML around may close, and everything in it. Tells whether it was that.
-    fn foreign_end(&mut self, tag: Tag, name: &str) -> bool {
+    fn foreign_end(&mut self, tag: Tag, name: Name<'_>) -> bool {
         let Some(&Open { run, is_closed_in, .. }) = self.stack.last() else { return false };
         let hashed = hash(name);
         if let Some(found) = self.names[run..].iter().rposition(|&open| open == hashed) {
@@ -205,7 +206,7 @@ impl Foreign {
         }
     }
 
-    fn close_around(&mut self, tag: Tag, name: &str) -> bool {
+    fn close_around(&mut self, tag: Tag, name: Name<'_>) -> bool {
         let open = &mut self.around[place(tag, name)];
         // The ends of the body and the page close nothing yet.
         let closes = *open > 0 && !matches!(tag, Tag::Body | Tag::Html);
@@ -229,7 +230,7 @@ impl Foreign {
         self.names.truncate(len);
     }
 
-    fn push(&mut self, name: &str, namespace: Namespace, point: Point) {
+    fn push(&mut self, name: Name<'_>, namespace: Namespace, point: Point) {
         if self.stack.len() >= self.depth_max {
             self.is_cut = true;
             return;
@@ -256,7 +257,7 @@ impl Foreign {
 }
 
 #[inline]
-fn place(tag: Tag, name: &str) -> usize {
+fn place(tag: Tag, name: Name<'_>) -> usize {
     match tag {
         Tag::Other => Tag::COUNT + hash(name) as usize % (AROUND - Tag::COUNT),
         _ => tag as usize,
@@ -285,9 +286,9 @@ fn holds_html(start: StartTag<'_, '_>) -> bool {
     is("text/html") || is("application/xhtml+xml")
 }
 
-fn hash(name: &str) -> u64 {
+fn hash(name: Name<'_>) -> u64 {
     let mut lower = [0; 32];
-    let bytes = name.as_bytes();
+    let bytes = name.as_str().as_bytes();
     match lower.get_mut(..bytes.len()) {
         Some(lower) => {
             lower.copy_from_slice(bytes);

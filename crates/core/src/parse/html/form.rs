@@ -3,10 +3,10 @@
 //! Not part of reading a page: it is done once per login, and knows no more of forms than a login
 //! needs. A field stands in the form whose start tag came last and has not ended.
 
+use super::attributes::read_attributes;
 use super::name::Tag;
 use super::reference::decode_attribute;
 use super::scanner::{Dialect, Event, Scanner};
-use super::tokenizer::read_attributes;
 use crate::Limits;
 use crate::parse::{Input, Kind};
 

@@ -6,11 +6,13 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use aho_corasick::Anchored;
+use aho_corasick::automaton::{Automaton, StateID};
+use aho_corasick::dfa::DFA;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::attributes::Attributes;
 use super::name::{Attr, Tag};
-use super::tokenizer::Attributes;
 
 /// A set of hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,11 +45,14 @@ impl Hints {
     }
 
     /// The hints of a start tag.
+    #[inline(always)]
     pub fn of(tag: Tag, attributes: &Attributes<'_>, known: &mut Known) -> Self {
+        let has_none = attributes.has_no_hint();
+        if has_none { Self::default() } else { Self::read(tag, attributes, known) }
+    }
+
+    fn read(tag: Tag, attributes: &Attributes<'_>, known: &mut Known) -> Self {
         let mut hints = Self::default();
-        if attributes.has_no_hint() {
-            return hints;
-        }
         for name in [Attr::Class, Attr::Id] {
             if let Some(value) = attributes.get(name).filter(|_| is_named(tag)) {
                 hints.add(known.names(value));
@@ -59,10 +64,9 @@ impl Hints {
         if attributes.get(Attr::Itemprop).is_some_and(has_body) {
             hints.add(Self::BODY);
         }
-        let style = attributes.get(Attr::Style).unwrap_or_default();
         let is_hidden = attributes.has(Attr::Hidden)
             || attributes.get(Attr::AriaHidden).is_some_and(|value| value == "true")
-            || hides(style);
+            || attributes.get(Attr::Style).is_some_and(hides);
         if is_hidden {
             hints.add(Self::HIDDEN);
         }
@@ -70,15 +74,25 @@ impl Hints {
     }
 
     fn read_names(&mut self, names: &str) {
-        for found in MATCHER.find_overlapping_iter(names) {
-            let at = found.pattern().as_usize();
-            let hint = match WHOLE.get(at) {
-                Some((_, hint)) => {
-                    is_word(names.as_bytes(), found.start(), found.end()).then_some(*hint)
-                }
-                None => Some(PARTS[at - WHOLE.len()].1),
-            };
-            self.add(hint.unwrap_or_default());
+        let (words, names) = (&*WORDS, names.as_bytes());
+        let mut state = words.start;
+        for (at, &byte) in names.iter().enumerate() {
+            state = words.automaton.next_state(Anchored::No, state, byte);
+            if words.automaton.is_special(state) && words.automaton.is_match(state) {
+                self.read_words(words, state, names, at + 1);
+            }
+        }
+    }
+
+    /// Takes the words that end at `end`.
+    fn read_words(&mut self, words: &Words, state: StateID, names: &[u8], end: usize) {
+        for found in 0..words.automaton.match_len(state) {
+            let at = words.automaton.match_pattern(state, found).as_usize();
+            match WHOLE.get(at) {
+                Some((word, hint)) if is_word(names, end - word.len(), end) => self.add(*hint),
+                Some(_) => {}
+                None => self.add(PARTS[at - WHOLE.len()].1),
+            }
         }
     }
 
@@ -237,11 +251,18 @@ const PARTS: &[(&str, Hints)] = &[
     ("replies", Hints::TALK),
 ];
 
-static MATCHER: LazyLock<AhoCorasick> = LazyLock::new(|| {
+/// What finds all of them at once.
+struct Words {
+    automaton: DFA,
+    start: StateID,
+}
+
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let words = WHOLE.iter().chain(PARTS).map(|(word, _)| word);
-    let mut builder = AhoCorasick::builder();
-    builder.kind(Some(AhoCorasickKind::DFA)).ascii_case_insensitive(true);
-    builder.build(words).expect("a few short words fit into any automaton")
+    let automaton = DFA::builder().ascii_case_insensitive(true).build(words);
+    let automaton = automaton.expect("a few short words fit into any automaton");
+    let start = automaton.start_state(Anchored::No).expect("it begins anywhere");
+    Words { automaton, start }
 });
 
 /// Whether these bytes stand alone, or are set off by a capital: `postBody`.

@@ -3,15 +3,15 @@
 //! Forms are not links: sending one changes things. `ping` and `manifest` lead nowhere a reader goes,
 //! and what `meta property` names is not looked at: larm takes what is a link, it does not guess.
 
+use super::attributes::Attributes;
 use super::foreign::Namespace;
 use super::name::{Attr, Tag};
-use super::reference::decode_attribute;
+use super::reference::{decode_attribute, has_references};
 use super::refresh;
 use super::srcset;
-use super::tokenizer::Attributes;
 use crate::parse::bytes;
 use crate::parse::css;
-use crate::parse::page::{LinkId, Links, NewLink};
+use crate::parse::page::{LinkId, Links, NewLink, is_data};
 use crate::{Limits, Via};
 
 /// Collects the links of a page.
@@ -27,9 +27,10 @@ pub(super) struct Finder<'l> {
 }
 
 impl<'l> Finder<'l> {
-    pub fn new(limits: &'l Limits) -> Self {
+    /// For a page of so many bytes.
+    pub fn new(limits: &'l Limits, bytes: usize) -> Self {
         let (value, rel, alt) = (String::new(), String::new(), String::new());
-        Self { links: Links::default(), limits, has_background: false, value, rel, alt }
+        Self { links: Links::with_room(bytes), limits, has_background: false, value, rel, alt }
     }
 
     pub fn links_mut(&mut self) -> &mut Links {
@@ -41,15 +42,22 @@ impl<'l> Finder<'l> {
     }
 
     /// Takes the links of one element. Gives the anchor's, whose text is still to come.
+    #[inline(always)]
     pub fn element(
         &mut self,
         tag: Tag,
         namespace: Namespace,
         attributes: &Attributes<'_>,
     ) -> Option<LinkId> {
-        if attributes.has_no_link() {
-            return None;
-        }
+        if attributes.has_no_link() { None } else { self.links_of(tag, namespace, attributes) }
+    }
+
+    fn links_of(
+        &mut self,
+        tag: Tag,
+        namespace: Namespace,
+        attributes: &Attributes<'_>,
+    ) -> Option<LinkId> {
         self.rel.clear();
         self.alt.clear();
         if let Some(style) = attributes.get(Attr::Style) {
@@ -198,17 +206,26 @@ impl<'l> Finder<'l> {
         self.value.clear();
         decode_opt(raw, &mut self.value);
         let (links, limits, alt) = (&mut self.links, self.limits, self.alt.as_str());
-        srcset::each_url(&self.value, |target| {
+        srcset::each_candidate(&self.value, |target, _| {
             let link = NewLink { via: Via::Embed, target, rel: "", text: alt };
             links.push(link, limits.page_links_max, limits);
         });
     }
 
     fn attribute(&mut self, via: Via, raw: Option<&str>) -> Option<LinkId> {
-        self.value.clear();
-        decode_attribute(raw?, &mut self.value);
-        let link =
-            NewLink { via, target: &self.value, rel: &self.rel, text: self.alt.trim_ascii() };
+        let raw = raw?;
+        // Pictures that are written out here are long.
+        if is_data(raw.trim_ascii_start()) {
+            return None;
+        }
+        let target = if has_references(raw) {
+            self.value.clear();
+            decode_attribute(raw, &mut self.value);
+            &self.value
+        } else {
+            raw
+        };
+        let link = NewLink { via, target, rel: &self.rel, text: self.alt.trim_ascii() };
         self.links.push(link, self.limits.page_links_max, self.limits)
     }
 }

@@ -60,17 +60,7 @@ pub(super) fn main_part(outline: &Outline, text: &str) -> Vec<Span> {
     judge.whole(&field)
 }
 
-/// What stands in one block, apart from the blocks in it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Own {
-    bytes: u32,
-    linked: u32,
-    commas: u32,
-    /// How much its text speaks for being prose.
-    voice: f32,
-}
-
-/// What stands in a block and all blocks in it that were not set aside.
+/// What stands in a block: alone, or with all blocks in it that were not set aside.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     bytes: u32,
@@ -78,6 +68,7 @@ struct Sum {
     commas: u32,
     paragraphs: u32,
     fields: u32,
+    /// How much its text speaks for being prose.
     voices: f32,
 }
 
@@ -104,7 +95,8 @@ impl Sum {
 struct Judge<'o> {
     blocks: &'o [Block],
     pieces: &'o [Piece],
-    own: Vec<Own>,
+    /// Of each block, apart from the blocks in it.
+    own: Vec<Sum>,
     sums: Vec<Sum>,
     /// Whether a block, or one around it, was set aside.
     aside: Vec<bool>,
@@ -131,16 +123,7 @@ impl<'o> Judge<'o> {
 
     /// Sums from the innermost blocks outwards: a block comes after the one that it is in.
     fn sum_up(&mut self) {
-        let sum = |(block, own): (&Block, &Own)| Sum {
-            bytes: own.bytes,
-            linked: own.linked,
-            commas: own.commas,
-            paragraphs: u32::from(block.tag == Tag::P),
-            fields: u32::from(block.fields),
-            voices: own.voice,
-        };
-        self.sums.clear();
-        self.sums.extend(self.blocks.iter().zip(&self.own).map(sum));
+        self.sums.clone_from(&self.own);
         for at in (1..self.blocks.len()).rev().filter(|&at| !self.aside[at]) {
             let sum = self.sums[at];
             self.sums[self.blocks[at].parent as usize].add(sum);
@@ -179,7 +162,7 @@ impl<'o> Judge<'o> {
 
     fn hear_paragraphs(&mut self) {
         for at in 1..self.blocks.len() {
-            let voice = self.own[at].voice;
+            let voice = self.own[at].voices;
             if self.aside[at] || voice <= 0.0 {
                 continue;
             }
@@ -358,25 +341,27 @@ impl<'o> Judge<'o> {
 }
 
 /// What stands in each block.
-fn own(outline: &Outline, text: &str) -> Vec<Own> {
-    let mut own = vec![Own::default(); outline.blocks.len()];
+fn own(outline: &Outline, text: &str) -> Vec<Sum> {
+    let mut own = vec![Sum::default(); outline.blocks.len()];
     for piece in &outline.pieces {
         let own = &mut own[piece.block as usize];
         let words = &text.as_bytes()[piece.span.start as usize..piece.span.end as usize];
         own.bytes += words.len() as u32;
         own.linked += piece.linked;
         if words.len() >= SENTENCE_BYTES_MIN as usize {
-            own.commas += words.iter().filter(|&&byte| byte == b',').count() as u32;
+            own.commas += memchr::memchr_iter(b',', words).count() as u32;
         }
     }
     for (own, block) in own.iter_mut().zip(&outline.blocks) {
-        own.voice = voice(own, block);
+        own.paragraphs = u32::from(block.tag == Tag::P);
+        own.fields = u32::from(block.fields);
+        own.voices = voice(own, block);
     }
     own
 }
 
 /// How much a text speaks for being prose: longer sentences do, and commas, but no links.
-fn voice(own: &Own, block: &Block) -> f32 {
+fn voice(own: &Sum, block: &Block) -> f32 {
     let plain = own.bytes - own.linked;
     if plain < SENTENCE_BYTES_MIN {
         return 0.0;

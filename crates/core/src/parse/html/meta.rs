@@ -9,9 +9,9 @@ mod tests;
 
 use memchr::memmem;
 
+use super::attributes::Attributes;
 use super::name::{Attr, Tag};
 use super::reference::decode_attribute;
-use super::tokenizer::Attributes;
 use crate::Limits;
 use crate::parse::page::{Note, Page, cut, has_word};
 use crate::parse::prose::Prose;

@@ -4,11 +4,13 @@
 //! built for it. Text is taken from where a reader would see it: not from scripts, styles, templates,
 //! drawings or form fields.
 
+mod attributes;
 mod foreign;
 mod form;
 mod hint;
 mod link;
 mod main_part;
+mod markup;
 mod meta;
 mod name;
 mod outline;
@@ -28,7 +30,7 @@ use super::Input;
 use super::bytes;
 use super::language;
 use super::page::{LinkId, Note, Page, cut};
-use super::prose::{self, Prose};
+use super::prose::Prose;
 use super::sniff::Kind;
 use crate::{Limits, Via};
 use link::Finder;
@@ -36,12 +38,14 @@ use meta::Sayings;
 use outline::Outline;
 
 pub use form::{Form, forms};
+pub use markup::{Markup, Piece, StartTag};
+pub use srcset::each_candidate;
 
+pub(super) use attributes::Attributes;
 pub(super) use foreign::Namespace;
 pub(super) use name::{Attr, Tag};
 pub(super) use reference::{decode_attribute, decode_text};
 pub(super) use scanner::{Dialect, Event, Scanner, Text};
-pub(super) use tokenizer::Attributes;
 
 /// Reads a page.
 pub(super) fn read(input: &Input<'_>, page: Page, source: &str, limits: &Limits) -> Page {
@@ -93,10 +97,10 @@ impl<'i, 'l> Reader<'i, 'l> {
             input,
             limits,
             page,
-            finder: Finder::new(limits),
+            finder: Finder::new(limits, input.body.len()),
             sayings: Sayings::new(limits),
             text: text(input, limits),
-            outline: input.text.then(|| Outline::new(limits)),
+            outline: input.text.then(|| Outline::new(limits, input.body.len())),
             title: Title::NotYet,
             has_base: false,
             anchor: None,
@@ -121,6 +125,7 @@ impl<'i, 'l> Reader<'i, 'l> {
         self.page
     }
 
+    #[inline(always)]
     fn start(&mut self, tag: Tag, namespace: Namespace, scanner: &Scanner<'_>) {
         let attributes = scanner.attributes();
         if tag == Tag::A {
@@ -133,7 +138,9 @@ impl<'i, 'l> Reader<'i, 'l> {
             self.separate(tag);
             self.picture(tag, attributes);
             if !scanner.in_template() {
-                self.head(tag, attributes);
+                if tag.is_of_document() {
+                    self.document(tag, attributes);
+                }
                 if let Some(outline) = &mut self.outline {
                     outline.start(tag, attributes, self.text.as_str());
                 }
@@ -142,7 +149,7 @@ impl<'i, 'l> Reader<'i, 'l> {
     }
 
     /// Elements that speak of the document as a whole.
-    fn head(&mut self, tag: Tag, attributes: &Attributes<'_>) {
+    fn document(&mut self, tag: Tag, attributes: &Attributes<'_>) {
         match tag {
             Tag::Html => self.lang(attributes),
             Tag::Base => self.base(attributes),
@@ -182,8 +189,7 @@ impl<'i, 'l> Reader<'i, 'l> {
         if text.namespace == Namespace::Svg {
             return;
         }
-        // Two of three pieces are the line breaks and the indentation between tags.
-        if prose::is_blank(text.source) {
+        if text.is_blank {
             self.text.space();
             self.anchor_text.space();
             return;

@@ -14,11 +14,21 @@ macro_rules! names {
 
         impl $type {
             pub const COUNT: usize = Self::Other as usize + 1;
-
-            pub fn of(name: &[u8]) -> Self {
+            const NAMES: &'static Table<$type, $places> = {
                 static NAMES: Table<$type, $places> =
                     Table::new(&[$(($name, $type::$variant),)+], $type::Other);
-                NAMES.get(name)
+                &NAMES
+            };
+
+            /// The name that begins at `from`, and where it ends; see [`Table::read`].
+            #[inline(always)]
+            pub fn read(
+                bytes: &[u8],
+                from: usize,
+                is_end: impl Fn(u8) -> bool,
+                find_end: impl Fn(&[u8], usize) -> usize,
+            ) -> (Self, usize) {
+                Self::NAMES.read(bytes, from, is_end, find_end)
             }
         }
     };
@@ -64,9 +74,130 @@ names! {
     }
 }
 
+/// What is asked of every tag, a bit each: one look into a table instead of a comparison with dozens of names.
+type Traits = u16;
+
+const VOID: Traits = 1;
+const BLOCK: Traits = 2;
+const CELL: Traits = 4;
+const EMPHASIS: Traits = 8;
+const REFUSES_FRAMES: Traits = 16;
+const TEXT_ALONE: Traits = 32;
+const OF_DOCUMENT: Traits = 64;
+const SHAPES: Traits = 128;
+
+static TRAITS: [Traits; Tag::COUNT] = {
+    let mut traits = [0; Tag::COUNT];
+    let mut at = 0;
+    while at < Tag::NAMES.names().len() {
+        let tag = Tag::NAMES.names()[at].1;
+        let all = [
+            (VOID, tag.is_among_void()),
+            (BLOCK, tag.is_among_blocks()),
+            (CELL, tag.is_among_cells()),
+            (EMPHASIS, tag.is_among_emphasis()),
+            (REFUSES_FRAMES, tag.is_among_refusing()),
+            (TEXT_ALONE, tag.is_among_texts()),
+            (OF_DOCUMENT, tag.is_among_sayings()),
+            (SHAPES, tag.is_among_blocks() || tag.is_among_cells() || matches!(tag, Tag::Noscript)),
+        ];
+        let mut each = 0;
+        while each < all.len() {
+            traits[tag as usize] |= if all[each].1 { all[each].0 } else { 0 };
+            each += 1;
+        }
+        at += 1;
+    }
+    traits
+};
+
 impl Tag {
+    pub fn of(name: &[u8]) -> Self {
+        Self::NAMES.get(name)
+    }
+
+    #[inline(always)]
+    fn has(self, traits: Traits) -> bool {
+        TRAITS[self as usize] & traits != 0
+    }
+
     /// HTML elements that have no content and no end tag.
+    #[inline(always)]
     pub fn is_void(self) -> bool {
+        self.has(VOID)
+    }
+
+    /// Elements that stand on lines of their own.
+    #[inline(always)]
+    pub fn is_block(self) -> bool {
+        self.has(BLOCK)
+    }
+
+    /// Elements next to each other, but not words of one text.
+    #[inline(always)]
+    pub fn is_cell(self) -> bool {
+        self.has(CELL)
+    }
+
+    /// Elements that stress their words.
+    #[inline(always)]
+    pub fn is_emphasis(self) -> bool {
+        self.has(EMPHASIS)
+    }
+
+    /// Start tags after which a `frameset` comes too late (HTML section 13.2.6.4.7).
+    #[inline(always)]
+    pub fn refuses_frames(self) -> bool {
+        self.has(REFUSES_FRAMES)
+    }
+
+    /// Elements whose content is text and nothing else.
+    #[inline(always)]
+    pub fn holds_text_alone(self) -> bool {
+        self.has(TEXT_ALONE)
+    }
+
+    /// Elements that speak of the document as a whole.
+    #[inline(always)]
+    pub fn is_of_document(self) -> bool {
+        self.has(OF_DOCUMENT)
+    }
+
+    /// Elements that shape a page: blocks, cells, and what is there instead of something.
+    #[inline(always)]
+    pub fn shapes(self) -> bool {
+        self.has(SHAPES)
+    }
+
+    const fn is_among_texts(self) -> bool {
+        matches!(
+            self,
+            Self::Title
+                | Self::Textarea
+                | Self::Style
+                | Self::Xmp
+                | Self::Iframe
+                | Self::Noembed
+                | Self::Noframes
+                | Self::Script
+                | Self::Plaintext
+        )
+    }
+
+    const fn is_among_sayings(self) -> bool {
+        matches!(
+            self,
+            Self::Html
+                | Self::Base
+                | Self::Title
+                | Self::Meta
+                | Self::Link
+                | Self::Time
+                | Self::Script
+        )
+    }
+
+    const fn is_among_void(self) -> bool {
         matches!(
             self,
             Self::Area
@@ -107,9 +238,7 @@ impl Tag {
         )
     }
 
-    /// Elements that stand on lines of their own.
-    #[inline]
-    pub fn is_block(self) -> bool {
+    const fn is_among_blocks(self) -> bool {
         matches!(
             self,
             Self::Address
@@ -166,15 +295,11 @@ impl Tag {
         )
     }
 
-    /// Elements next to each other, but not words of one text.
-    #[inline]
-    pub fn is_cell(self) -> bool {
+    const fn is_among_cells(self) -> bool {
         matches!(self, Self::Td | Self::Th | Self::Button | Self::Select | Self::Textarea)
     }
 
-    /// Elements that stress their words.
-    #[inline]
-    pub fn is_emphasis(self) -> bool {
+    const fn is_among_emphasis(self) -> bool {
         matches!(self, Self::B | Self::Strong | Self::Em | Self::I | Self::Mark)
     }
 
@@ -250,8 +375,7 @@ impl Tag {
         )
     }
 
-    /// Start tags after which a `frameset` comes too late (HTML section 13.2.6.4.7).
-    pub fn refuses_frames(self) -> bool {
+    const fn is_among_refusing(self) -> bool {
         matches!(
             self,
             Self::Applet
@@ -291,7 +415,7 @@ mod tests {
         assert_eq!(Tag::of(b"A"), Tag::A);
         assert_eq!(Tag::of(b"foreignObject"), Tag::ForeignObject);
         assert_eq!(Tag::of(b"annotation-xml"), Tag::AnnotationXml);
-        assert_eq!(Attr::of(b"HTTP-Equiv"), Attr::HttpEquiv);
+        assert_eq!(Attr::NAMES.get(b"HTTP-Equiv"), Attr::HttpEquiv);
         for other in ["", "\0a", "a\0", "aa", "ſ", "foreignobjectforeignobject"] {
             assert_eq!(Tag::of(other.as_bytes()), Tag::Other, "{other:?}");
         }

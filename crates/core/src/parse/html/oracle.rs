@@ -140,7 +140,7 @@ impl Walk<'_> {
         let value = |name| attribute(node, name).unwrap_or_default();
         match tag {
             "img" | "source" => {
-                srcset::each_url(&value("srcset"), |url| self.facts.add(Via::Embed, url))
+                srcset::each_candidate(&value("srcset"), |url, _| self.facts.add(Via::Embed, url))
             }
             "input" if value("type").eq_ignore_ascii_case("image") => {
                 self.facts.add(Via::Embed, &value("src"));
@@ -148,7 +148,9 @@ impl Walk<'_> {
             "link" => {
                 if let Some(via) = link::link_via(&value("rel")) {
                     self.facts.add(via, &value("href"));
-                    srcset::each_url(&value("imagesrcset"), |url| self.facts.add(Via::Embed, url));
+                    srcset::each_candidate(&value("imagesrcset"), |url, _| {
+                        self.facts.add(Via::Embed, url)
+                    });
                 }
             }
             "meta" if value("http-equiv").eq_ignore_ascii_case("refresh") => {

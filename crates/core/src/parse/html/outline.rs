@@ -8,10 +8,10 @@
 //! Bounded: no more open elements than `page_nesting_max`, no more blocks than `page_blocks_max` and no
 //! more marks than `page_marks_max`. What is beyond that counts as part of what is around it.
 
+use super::attributes::Attributes;
 use super::hint::{Hints, Known};
 use super::main_part::main_part;
 use super::name::Tag;
-use super::tokenizer::Attributes;
 use crate::Limits;
 use crate::parse::marks::{Marks, Span};
 
@@ -47,6 +47,9 @@ struct Open {
 /// An end tag does not reach further up than this: what is misnested so badly stays as it is.
 const REACH: usize = 64;
 
+/// For so many bytes a page is likely to have no more than one block.
+const BYTES_PER_BLOCK: usize = 256;
+
 #[derive(Debug)]
 pub(super) struct Outline {
     pub blocks: Vec<Block>,
@@ -67,13 +70,19 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    pub fn new(limits: &Limits) -> Self {
+    /// For a page of so many bytes.
+    pub fn new(limits: &Limits, bytes: usize) -> Self {
         let root = Block::new(0, Tag::Body, Hints::default());
+        let room = bytes / BYTES_PER_BLOCK;
+        let mut blocks = Vec::with_capacity(room + 1);
+        blocks.push(root);
+        let mut open = Vec::with_capacity(REACH);
+        open.push(Open { tag: Tag::Body, block: 0 });
         Self {
-            blocks: vec![root],
-            pieces: Vec::new(),
+            blocks,
+            pieces: Vec::with_capacity(room),
             emphasis: Vec::new(),
-            open: vec![Open { tag: Tag::Body, block: 0 }],
+            open,
             known: Known::default(),
             beyond: 0,
             emphasised: None,
@@ -113,7 +122,7 @@ impl Outline {
     /// Takes a start tag; `text` is all that stands before it.
     #[inline(always)]
     pub fn start(&mut self, tag: Tag, attributes: &Attributes<'_>, text: &str) {
-        if tag.is_block() || tag.is_cell() || tag == Tag::Noscript {
+        if tag.shapes() {
             self.end_emphasis(text);
             self.start_block(tag, attributes);
         } else if tag.is_emphasis() {
@@ -132,7 +141,7 @@ impl Outline {
             if self.emphasised.is_some_and(|(open, _)| open == tag) {
                 self.end_emphasis(text);
             }
-        } else if tag.is_block() || tag.is_cell() || tag == Tag::Noscript {
+        } else if tag.shapes() {
             self.end_emphasis(text);
             self.end_block(tag);
         }

@@ -25,7 +25,9 @@ pub(in crate::parse) fn decode_attribute(raw: &str, out: &mut String) {
 
 /// Whether a text is more than the characters it is made of.
 pub(in crate::parse) fn has_references(raw: &str) -> bool {
-    bytes::any(raw.as_bytes(), |byte| (byte == b'&') | (byte == b'\r') | (byte == 0))
+    // Most values have no such sign at all, nor any that comes before it.
+    let has = |byte| (byte == b'&') | (byte == b'\r') | (byte == 0);
+    bytes::any(raw.as_bytes(), |byte| byte <= b'&') && bytes::any(raw.as_bytes(), has)
 }
 
 fn decode(mut raw: &str, context: Context, out: &mut String) {

@@ -4,9 +4,10 @@
 //! changes which tags count and how the text behind them is read: raw text elements, foreign content,
 //! templates, framesets. Scripting is off, as it is for a crawler: `noscript` is ordinary markup.
 
+use super::attributes::Attributes;
 use super::foreign::{Foreign, Namespace, StartTag};
 use super::name::Tag;
-use super::tokenizer::{Attributes, Mode, Token, Tokenizer};
+use super::tokenizer::{Mode, Name, Token, Tokenizer};
 
 /// How strictly tags are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub(in crate::parse) struct Text<'a> {
     pub source: &'a str,
     /// Whether character references in it count.
     pub references: bool,
+    /// Whether it is certain to be white space and nothing else.
+    pub is_blank: bool,
     /// The element whose content is text and nothing else, if it is in one.
     pub within: Option<Tag>,
     pub namespace: Namespace,
@@ -105,20 +108,46 @@ impl<'a> Scanner<'a> {
         loop {
             let is_foreign = self.foreign.namespace() != Namespace::Html;
             let token = self.tokens.next(is_foreign || self.dialect == Dialect::Xhtml)?;
-            let event = match token {
-                Token::Text(source) => self.text(source, true),
-                Token::Raw(source) => self.text(source, false),
-                Token::Start { name, self_closing } => self.start(name, self_closing),
-                Token::End { name } => self.end(name),
-            };
-            if event.is_some() {
-                return event;
+            // Each kind of event has a way out of its own, which leads to where it is taken.
+            match token {
+                Token::Blank(source) => {
+                    if let Some(text) = self.blank(source) {
+                        return Some(Event::Text(text));
+                    }
+                }
+                Token::Text(source) => {
+                    if let Some(text) = self.text(source, true) {
+                        return Some(Event::Text(text));
+                    }
+                }
+                Token::Raw(source) => {
+                    if let Some(text) = self.text(source, false) {
+                        return Some(Event::Text(text));
+                    }
+                }
+                Token::Start { tag, name, self_closing } => {
+                    if let Some(namespace) = self.start(tag, name, self_closing) {
+                        return Some(Event::Start { tag, namespace });
+                    }
+                }
+                Token::End { tag, name } => {
+                    if let Some(namespace) = self.end(tag, name) {
+                        return Some(Event::End { tag, namespace });
+                    }
+                }
             }
         }
     }
 
     #[inline(always)]
-    fn text(&mut self, source: &'a str, references: bool) -> Option<Event<'a>> {
+    fn blank(&self, source: &'a str) -> Option<Text<'a>> {
+        let (namespace, within) = (self.foreign.namespace(), self.within);
+        let text = Text { source, references: false, is_blank: true, within, namespace };
+        (self.frames != Frames::Inside).then_some(text)
+    }
+
+    #[inline(always)]
+    fn text(&mut self, source: &'a str, references: bool) -> Option<Text<'a>> {
         let namespace = self.foreign.namespace();
         if self.frames == Frames::Inside {
             return None;
@@ -129,12 +158,12 @@ impl<'a> Scanner<'a> {
         {
             self.frames = Frames::Refused;
         }
-        Some(Event::Text(Text { source, references, within: self.within, namespace }))
+        let within = self.within;
+        Some(Text { source, references, is_blank: false, within, namespace })
     }
 
     #[inline(always)]
-    fn start(&mut self, name: &'a str, self_closing: bool) -> Option<Event<'a>> {
-        let tag = Tag::of(name.as_bytes());
+    fn start(&mut self, tag: Tag, name: Name<'a>, self_closing: bool) -> Option<Namespace> {
         self.within = None;
         if self.frames == Frames::Inside {
             return self.start_among_frames(tag);
@@ -144,16 +173,16 @@ impl<'a> Scanner<'a> {
         if namespace == Namespace::Html && !self.html_start(tag, self_closing) {
             return None;
         }
-        Some(Event::Start { tag, namespace })
+        Some(namespace)
     }
 
     /// Section 13.2.6.4.20.
-    fn start_among_frames(&mut self, tag: Tag) -> Option<Event<'a>> {
+    fn start_among_frames(&mut self, tag: Tag) -> Option<Namespace> {
         let counts = matches!(tag, Tag::Frame | Tag::Frameset | Tag::Noframes | Tag::Html);
         if tag == Tag::Noframes {
             self.read_as_text(tag);
         }
-        counts.then_some(Event::Start { tag, namespace: Namespace::Html })
+        counts.then_some(Namespace::Html)
     }
 
     /// Whether the tag counts; and reads on as it demands.
@@ -169,7 +198,7 @@ impl<'a> Scanner<'a> {
             }
             _ => {}
         }
-        if !is_closed {
+        if tag.holds_text_alone() && !is_closed {
             self.read_as_text(tag);
         }
         true
@@ -201,8 +230,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline(always)]
-    fn end(&mut self, name: &'a str) -> Option<Event<'a>> {
-        let tag = Tag::of(name.as_bytes());
+    fn end(&mut self, tag: Tag, name: Name<'a>) -> Option<Namespace> {
         self.within = None;
         if self.frames == Frames::Inside {
             return None;
@@ -211,6 +239,6 @@ impl<'a> Scanner<'a> {
         if tag == Tag::Template && namespace == Namespace::Html {
             self.templates = self.templates.saturating_sub(1);
         }
-        Some(Event::End { tag, namespace })
+        Some(namespace)
     }
 }

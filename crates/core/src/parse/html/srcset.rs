@@ -4,8 +4,8 @@
 //! A candidate whose descriptors are malformed is no candidate. Each byte is looked at a fixed number
 //! of times.
 
-/// Calls `each` with every URL.
-pub(in crate::parse) fn each_url(srcset: &str, mut each: impl FnMut(&str)) {
+/// Calls `each` with every candidate of a `srcset`: its URL and its descriptors.
+pub fn each_candidate(srcset: &str, mut each: impl FnMut(&str, &str)) {
     let mut rest = srcset;
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == ',');
@@ -17,7 +17,7 @@ pub(in crate::parse) fn each_url(srcset: &str, mut each: impl FnMut(&str)) {
         let bare = url.trim_end_matches(',');
         let (descriptors, after) = if bare.len() < url.len() { ("", after) } else { split(after) };
         if are_valid(descriptors) {
-            each(bare);
+            each(bare, descriptors.trim_ascii());
         }
         rest = after;
     }
@@ -99,7 +99,7 @@ mod tests {
         ];
         for (srcset, expected) in rows {
             let mut urls = Vec::new();
-            each_url(srcset, |url| urls.push(url.to_owned()));
+            each_candidate(srcset, |url, _| urls.push(url.to_owned()));
             assert_eq!(urls, *expected, "{srcset:?}");
         }
     }

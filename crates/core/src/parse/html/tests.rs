@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use url::Url;
 
+use super::attributes::read_attributes;
 use super::name::Tag;
 use super::reference::{decode_attribute, decode_text};
-use super::tokenizer::{Mode, Token, Tokenizer, read_attributes};
+use super::tokenizer::{Mode, Token, Tokenizer};
 use crate::parse::{Input, Note, Page, parse, testdata};
 use crate::{Limits, Via};
 
@@ -48,7 +49,7 @@ fn tokens_of(source: &str, mode: Mode, cdata: bool) -> Vec<Plain> {
     let mut tokens = Vec::new();
     while let Some(token) = tokenizer.next(cdata) {
         match token {
-            Token::Text(text) => {
+            Token::Blank(text) | Token::Text(text) => {
                 let mut decoded = String::new();
                 decode_text(text, &mut decoded);
                 push_text(&mut tokens, &decoded);
@@ -56,11 +57,11 @@ fn tokens_of(source: &str, mode: Mode, cdata: bool) -> Vec<Plain> {
             Token::Raw(text) => {
                 push_text(&mut tokens, &text.replace("\r\n", "\n").replace('\r', "\n"))
             }
-            Token::Start { name, self_closing } => {
-                let attributes = plain_attributes(source, name);
-                tokens.push(Plain::Start(plain_name(name), attributes, self_closing));
+            Token::Start { name, self_closing, .. } => {
+                let attributes = plain_attributes(source, name.as_str());
+                tokens.push(Plain::Start(plain_name(name.as_str()), attributes, self_closing));
             }
-            Token::End { name } => tokens.push(Plain::End(plain_name(name))),
+            Token::End { name, .. } => tokens.push(Plain::End(plain_name(name.as_str()))),
         }
     }
     tokens

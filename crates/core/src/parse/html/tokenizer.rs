@@ -12,23 +12,44 @@
 
 use memchr::{memchr, memchr2};
 
-use super::name::{Attr, Tag};
+use super::attributes::{
+    Attributes, CLOSE, NAME_END, SLASH, SPACE, TagEnd, find_any, means, read_attributes,
+};
+use super::name::Tag;
 use crate::parse::bytes;
 
 /// What comes next in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::parse) enum Token<'a> {
+    /// White space, and nothing else.
+    Blank(&'a str),
     /// Text in which character references count.
     Text(&'a str),
     /// Text in which nothing counts: raw text, scripts, CDATA.
     Raw(&'a str),
     Start {
-        name: &'a str,
+        tag: Tag,
+        name: Name<'a>,
         self_closing: bool,
     },
     End {
-        name: &'a str,
+        tag: Tag,
+        name: Name<'a>,
     },
+}
+
+/// A name as the source has it, for the few who ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::parse) struct Name<'a> {
+    source: &'a str,
+    start: usize,
+    end: usize,
+}
+
+impl<'a> Name<'a> {
+    pub fn as_str(self) -> &'a str {
+        &self.source[self.start..self.end]
+    }
 }
 
 /// How the source is to be read from here.
@@ -43,65 +64,6 @@ pub(in crate::parse) enum Mode {
     Plaintext,
 }
 
-/// The attributes of one tag that larm knows, values as written. The first of a name counts.
-#[derive(Debug, Clone)]
-pub(in crate::parse) struct Attributes<'a> {
-    present: u64,
-    /// Those that are kept.
-    wanted: u64,
-    values: [&'a str; Attr::COUNT],
-}
-
-const _: () = assert!(Attr::COUNT <= 64, "one bit each");
-
-/// Attributes that tell what an element is to its page.
-const HINTS: u64 = bits(&[Attr::AriaHidden, Attr::Class, Attr::Hidden, Attr::Id, Attr::Role]);
-
-/// Attributes that tell something of the page, and never lead anywhere.
-const FACTS: u64 =
-    bits(&[Attr::Datetime, Attr::Hreflang, Attr::Itemprop, Attr::Property, Attr::Pubdate]);
-
-const ALL: u64 = !bits(&[Attr::Other]);
-
-const fn bits(names: &[Attr]) -> u64 {
-    let (mut bits, mut at) = (0, 0);
-    while at < names.len() {
-        bits |= 1 << names[at] as u64;
-        at += 1;
-    }
-    bits
-}
-
-impl<'a> Attributes<'a> {
-    /// The value as written, references not yet decoded.
-    pub fn get(&self, name: Attr) -> Option<&'a str> {
-        let is_there = self.present & 1 << name as u64 != 0;
-        is_there.then(|| self.values[name as usize])
-    }
-
-    pub fn has(&self, name: Attr) -> bool {
-        self.get(name).is_some()
-    }
-
-    /// Whether the tag has nothing that may be a link.
-    pub fn has_no_link(&self) -> bool {
-        self.present & !(HINTS | FACTS) == 0
-    }
-
-    /// Whether the tag says nothing of how to read its element.
-    pub fn has_no_hint(&self) -> bool {
-        self.present & (HINTS | bits(&[Attr::Style, Attr::Itemprop])) == 0
-    }
-
-    fn keep_first(&mut self, name: Attr, value: &'a str) {
-        let bit = 1 << name as u64;
-        if self.wanted & !self.present & bit != 0 {
-            self.present |= bit;
-            self.values[name as usize] = value;
-        }
-    }
-}
-
 /// A position in the source.
 #[derive(Debug)]
 pub(in crate::parse) struct Tokenizer<'a> {
@@ -114,13 +76,13 @@ pub(in crate::parse) struct Tokenizer<'a> {
 
 impl<'a> Tokenizer<'a> {
     pub fn new(source: &'a str) -> Self {
-        let attributes = Attributes { present: 0, wanted: ALL, values: [""; Attr::COUNT] };
+        let attributes = Attributes::new(source);
         Self { source, at: 0, mode: Mode::Data, tag_at: 0, attributes }
     }
 
     /// Leaves out attributes that tell what an element is to its page, for whoever wants only links.
     pub fn without_hints(mut self) -> Self {
-        self.attributes.wanted &= !HINTS;
+        self.attributes = self.attributes.without_hints();
         self
     }
 
@@ -143,19 +105,40 @@ impl<'a> Tokenizer<'a> {
     #[inline(always)]
     pub fn next(&mut self, cdata: bool) -> Option<Token<'a>> {
         while let Some(byte) = self.byte(0) {
-            let token = match self.mode {
-                Mode::Data if byte == b'<' => self.markup(cdata),
-                Mode::Data => Some(Token::Text(self.text())),
-                Mode::Plaintext => Some(Token::Raw(self.take_to(self.source.len()))),
-                Mode::Rcdata(tag) => self.text_until_end_tag(tag).map(Token::Text),
-                Mode::Rawtext(tag) => self.text_until_end_tag(tag).map(Token::Raw),
-                Mode::Script => self.script().map(Token::Raw),
-            };
-            if token.is_some() {
-                return token;
+            if self.mode != Mode::Data {
+                if let Some(token) = self.text_alone() {
+                    return Some(token);
+                }
+                continue;
+            }
+            if byte != b'<' {
+                return Some(self.text());
+            }
+            if let Some(token) = self.markup(cdata) {
+                return Some(token);
             }
         }
         None
+    }
+
+    /// What stands where there is text and nothing else.
+    fn text_alone(&mut self) -> Option<Token<'a>> {
+        match self.mode {
+            Mode::Data => None,
+            Mode::Plaintext => Some(Token::Raw(self.take_to(self.source.len()))),
+            Mode::Rcdata(tag) => self.text_until_end_tag(tag).map(Token::Text),
+            Mode::Rawtext(tag) => self.text_until_end_tag(tag).map(Token::Raw),
+            Mode::Script => self.script().map(Token::Raw),
+        }
+    }
+
+    /// The text of an element that holds nothing else, up to its end tag; for whoever has just set such a mode.
+    pub fn raw(&mut self) -> Option<&'a str> {
+        match self.mode {
+            Mode::Rcdata(tag) | Mode::Rawtext(tag) => self.text_until_end_tag(tag),
+            Mode::Script => self.script(),
+            Mode::Data | Mode::Plaintext => None,
+        }
     }
 
     fn bytes(&self) -> &'a [u8] {
@@ -173,24 +156,29 @@ impl<'a> Tokenizer<'a> {
     }
 
     /// Text up to the next `<`.
-    fn text(&mut self) -> &'a str {
-        // Most of all, that is the line break between two tags.
-        let end = match self.byte(1) {
-            Some(b'<') => Some(self.at + 1),
-            _ => bytes::find(self.bytes(), self.at, b'<'),
-        };
-        self.take_to(end.unwrap_or(self.source.len()))
+    #[inline(always)]
+    fn text(&mut self) -> Token<'a> {
+        // Two of three pieces are the line breaks and the indentation between tags.
+        let words = bytes::space_end(self.bytes(), self.at);
+        if self.bytes().get(words) == Some(&b'<') {
+            return Token::Blank(self.take_to(words));
+        }
+        let end = bytes::find(self.bytes(), words, b'<');
+        Token::Text(self.take_to(end.unwrap_or(self.source.len())))
     }
 
     /// From a `<` on. `None` for what is passed over.
     #[inline(always)]
     fn markup(&mut self, cdata: bool) -> Option<Token<'a>> {
-        match (self.byte(1), self.byte(2)) {
-            (Some(b'a'..=b'z' | b'A'..=b'Z'), _) => self.start_tag(),
-            (Some(b'/'), Some(b'a'..=b'z' | b'A'..=b'Z')) => self.end_tag(),
-            (Some(b'/'), None) => Some(Token::Text(self.take_to(self.source.len()))),
-            (Some(b'!'), _) => self.declaration(cdata),
-            (Some(b'/' | b'?'), _) => self.pass(b'>'),
+        match self.byte(1) {
+            Some(b'a'..=b'z' | b'A'..=b'Z') => self.start_tag(),
+            Some(b'/') => match self.byte(2) {
+                Some(b'a'..=b'z' | b'A'..=b'Z') => self.end_tag(),
+                Some(_) => self.pass(b'>'),
+                None => Some(Token::Text(self.take_to(self.source.len()))),
+            },
+            Some(b'!') => self.declaration(cdata),
+            Some(b'?') => self.pass(b'>'),
             _ => Some(Token::Text(self.take_to(self.at + 1))),
         }
     }
@@ -198,36 +186,40 @@ impl<'a> Tokenizer<'a> {
     #[inline(always)]
     fn start_tag(&mut self) -> Option<Token<'a>> {
         self.tag_at = self.at;
-        let name = self.name(1);
-        self.attributes.present = 0;
+        let (tag, name) = self.name(1);
         if self.byte(0) == Some(b'>') {
+            self.attributes.clear();
             self.at += 1;
-            return Some(Token::Start { name, self_closing: false });
+            return Some(Token::Start { tag, name, self_closing: false });
         }
-        let attributes = &mut self.attributes;
-        let end = read_attributes(self.source, self.at, |name, value| {
-            attributes.keep_first(Attr::of(name), value);
-        });
+        let end = self.attributes.read(self.at);
         let end = self.pass_tag(end)?;
-        Some(Token::Start { name, self_closing: end.self_closing })
+        Some(Token::Start { tag, name, self_closing: end.self_closing })
     }
 
     #[inline(always)]
     fn end_tag(&mut self) -> Option<Token<'a>> {
-        let name = self.name(2);
+        let (tag, name) = self.name(2);
         if self.byte(0) == Some(b'>') {
             self.at += 1;
         } else {
             self.pass_tag(read_attributes(self.source, self.at, |_, _| {}))?;
         }
-        Some(Token::End { name })
+        Some(Token::End { tag, name })
     }
 
     /// The tag's name, `ahead` bytes from here, and moves behind it.
     #[inline(always)]
-    fn name(&mut self, ahead: usize) -> &'a str {
-        self.at += ahead;
-        self.take_to(find_any(self.bytes(), self.at, SPACE | SLASH | CLOSE))
+    fn name(&mut self, ahead: usize) -> (Tag, Name<'a>) {
+        let start = self.at + ahead;
+        let (tag, end) = Tag::read(
+            self.bytes(),
+            start,
+            |byte| means(byte, NAME_END),
+            |bytes, from| find_any(bytes, from, NAME_END),
+        );
+        self.at = end;
+        (tag, Name { source: self.source, start, end })
     }
 
     /// A tag that the source ends in is none.
@@ -286,120 +278,9 @@ impl<'a> Tokenizer<'a> {
     }
 }
 
-/// How a tag ended.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct TagEnd {
-    /// Behind its `>`.
-    pub at: usize,
-    pub self_closing: bool,
-}
-
-/// Reads attributes from `at`, behind a tag's name, to the end of the tag (sections 13.2.5.32 to 40).
-/// `None` when the source ends first: then there is no tag.
-pub(super) fn read_attributes<'a>(
-    source: &'a str,
-    mut at: usize,
-    mut each: impl FnMut(&'a [u8], &'a str),
-) -> Option<TagEnd> {
-    let bytes = source.as_bytes();
-    loop {
-        at = skip_space(bytes, at);
-        match *bytes.get(at)? {
-            b'>' => {
-                return Some(TagEnd { at: at + 1, self_closing: false });
-            }
-            b'/' if *bytes.get(at + 1)? == b'>' => {
-                return Some(TagEnd { at: at + 2, self_closing: true });
-            }
-            b'/' => at += 1,
-            _ => {
-                // A `=` here is the first character of a name.
-                let name_end = find_any(bytes, at + 1, SPACE | SLASH | CLOSE | EQUALS);
-                let (value, end) = read_value(source, skip_space(bytes, name_end))?;
-                each(&bytes[at..name_end], value);
-                at = end;
-            }
-        }
-    }
-}
-
-/// The value behind a name, if `at` is at a `=`; and where it ends, closing quote included.
-#[inline(always)]
-fn read_value(source: &str, at: usize) -> Option<(&str, usize)> {
-    let bytes = source.as_bytes();
-    if *bytes.get(at)? != b'=' {
-        return Some(("", at));
-    }
-    let start = skip_space(bytes, at + 1);
-    match *bytes.get(start)? {
-        b'>' => Some(("", start)),
-        quote @ (b'"' | b'\'') => {
-            let end = bytes::find(bytes, start + 1, quote)?;
-            Some((&source[start + 1..end], end + 1))
-        }
-        _ => {
-            let end = find_any(bytes, start, SPACE | CLOSE);
-            (end < bytes.len()).then(|| (&source[start..end], end))
-        }
-    }
-}
-
-/// What a byte can mean within a tag: bits, so that one look tells whether it is one of several.
-const SPACE: u8 = 1;
-const SLASH: u8 = 2;
-const CLOSE: u8 = 4;
-const EQUALS: u8 = 8;
-
-const MEANINGS: [u8; 256] = {
-    let mut meanings = [0; 256];
-    meanings[b'\t' as usize] = SPACE;
-    meanings[b'\n' as usize] = SPACE;
-    meanings[0x0c] = SPACE;
-    // A carriage return counts, since it is read as a line feed.
-    meanings[b'\r' as usize] = SPACE;
-    meanings[b' ' as usize] = SPACE;
-    meanings[b'/' as usize] = SLASH;
-    meanings[b'>' as usize] = CLOSE;
-    meanings[b'=' as usize] = EQUALS;
-    meanings
-};
-
-fn means(byte: u8, meanings: u8) -> bool {
-    MEANINGS[usize::from(byte)] & meanings != 0
-}
-
-/// The first byte from `from` on that means one of these, or the end.
-#[inline]
-fn find_any(bytes: &[u8], from: usize, meanings: u8) -> usize {
-    let mut at = from;
-    loop {
-        // Nothing that means something has this bit, and all letters have: they are passed together.
-        if let Some(eight) = bytes::eight(bytes, at) {
-            let others = !eight & (0x40 * bytes::EACH);
-            at += others.trailing_zeros() as usize / 8;
-            if others == 0 {
-                continue;
-            }
-        }
-        match bytes.get(at) {
-            Some(&byte) if !means(byte, meanings) => at += 1,
-            _ => return at,
-        }
-    }
-}
-
-#[inline]
-fn skip_space(bytes: &[u8], from: usize) -> usize {
-    let mut at = from;
-    while bytes.get(at).is_some_and(|&byte| means(byte, SPACE)) {
-        at += 1;
-    }
-    at
-}
-
 /// Behind a comment whose text begins at `from` (sections 13.2.5.43 to 52): `-->`, `--!>`, or the
 /// hasty `<!-->` and `<!--->`.
-fn comment_end(bytes: &[u8], from: usize) -> usize {
+pub(super) fn comment_end(bytes: &[u8], from: usize) -> usize {
     let text = &bytes[from..];
     if text.starts_with(b">") || text.starts_with(b"->") {
         return from + 1 + usize::from(text[0] == b'-');

@@ -106,6 +106,20 @@ fn the_gap_is_the_longest_of_its_rules() {
 }
 
 #[test]
+fn a_gap_shorter_than_that_of_the_address_does_not_set_the_time() {
+    let rows = [
+        (50, None, (250, WaitRule::AddressGap)),
+        (250, None, (250, WaitRule::Delay)),
+        (50, Some(300), (300, WaitRule::CrawlDelay)),
+    ];
+    for (delay_ms, crawl_delay_ms, spacing) in rows {
+        let pace = Pace { delay_ms, address_gap_ms: 250, ..Pace::default() };
+        let host = HostPace { crawl_delay_ms, ..HostPace::default() };
+        assert_eq!(host.spacing_ms(&pace), spacing, "{delay_ms} ms");
+    }
+}
+
+#[test]
 fn one_slow_page_does_not_make_a_slow_host() {
     assert_eq!(smoothed(0, 800), 800);
     assert_eq!(smoothed(100, 500), 200);

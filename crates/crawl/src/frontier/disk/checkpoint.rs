@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::DiskFrontier;
 use crate::error::Result;
+use crate::frontier::batch::Entries;
 use crate::frontier::log::Log;
 use crate::frontier::state::Gathered;
 use crate::frontier::store::{Meta, Store};
@@ -13,7 +14,7 @@ use crate::frontier::{Positions, near, piles, sieve};
 #[must_use = "what is sealed is in no other batch"]
 pub struct Sealed {
     log: Arc<Mutex<Log>>,
-    entries: Vec<Vec<u8>>,
+    entries: Entries,
 }
 
 impl Sealed {
@@ -27,7 +28,7 @@ impl Sealed {
     /// Writes the batch: from here on a crash may keep it or not.
     pub(crate) fn write(&self) -> Result<()> {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        self.entries.iter().try_for_each(|entry| log.append(entry).map(|_| ()))
+        self.entries.iter().try_for_each(|pieces| log.append_pieces(&pieces).map(|_| ()))
     }
 }
 

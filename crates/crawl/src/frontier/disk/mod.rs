@@ -46,7 +46,7 @@ use super::record::{Record, Settled};
 use super::row::{PageRow, RobotsRow, Totals};
 use super::sieve::{Recent, Sieve};
 use super::state::State;
-use super::status::{FrontierStatus, HostList, HostStatus};
+use super::status::{FrontierStatus, HostList, HostStatus, HostsAsked};
 use super::store::Store;
 use super::{
     Budgets, Candidate, Frontier, Located, Nameless, Offered, Positions, Settlement, Twin,
@@ -411,8 +411,8 @@ impl Frontier for DiskFrontier {
         self.tell(now, hosts_max)
     }
 
-    fn host_list(&self, now: Millis, hosts_max: usize) -> HostList {
-        self.list_hosts(self.state.hosts.values().collect(), now, hosts_max)
+    fn host_list(&self, now: Millis, asked: &HostsAsked) -> HostList {
+        self.list_hosts(self.state.hosts.values().collect(), now, asked)
     }
 
     fn host_status(&self, name: &str, now: Millis) -> Option<HostStatus> {

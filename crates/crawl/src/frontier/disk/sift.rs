@@ -8,7 +8,7 @@ use super::DiskFrontier;
 use crate::error::Result;
 use crate::frontier::host::host_key;
 use crate::frontier::item::{Errand, SLOW};
-use crate::frontier::keyed::KeyMap;
+use crate::frontier::keyed::{KeyMap, KeyState};
 use crate::frontier::lease::Lease;
 use crate::frontier::pack::{Contents, Packs};
 use crate::frontier::record::{Fate, Learnt};
@@ -36,7 +36,8 @@ impl DiskFrontier {
         let fresh = self.insert(candidates)?;
         let new = fresh.iter().filter(|new| **new).count();
         let mut fresh = fresh.into_iter();
-        let mut ahead: KeyMap<HostKey, u64> = KeyMap::default();
+        let mut ahead: KeyMap<HostKey, u64> =
+            KeyMap::with_capacity_and_hasher(new, KeyState::default());
         let mut refused: BTreeMap<&str, u32> = BTreeMap::new();
         let mut sifted = Sifted { items: Packs::with_capacity(new), ..Sifted::default() };
         for candidate in candidates {
@@ -51,21 +52,23 @@ impl DiskFrontier {
                 self.state.host(candidate.url.host())?;
             }
             let ahead = ahead.entry(key).or_default();
-            if let Some(limit) = self.state.refusal(&candidate.url, key, *ahead) {
-                sifted.offered.full += 1;
-                sifted.errand_refused |= !sieved;
-                *refused.entry(limit).or_default() += 1;
-                #[cfg(test)]
-                self.refused.push(candidate.url.to_string());
-            } else {
-                sifted.offered.new += 1;
-                *ahead += 1;
-                let partition = self.state.partition_of(&candidate.url, key);
-                let mut contents = Contents::from(candidate);
-                if from_spam && candidate.errand.counts() {
-                    contents.priority = SLOW;
+            match self.state.room(&candidate.url, key, *ahead) {
+                Err(limit) => {
+                    sifted.offered.full += 1;
+                    sifted.errand_refused |= !sieved;
+                    *refused.entry(limit).or_default() += 1;
+                    #[cfg(test)]
+                    self.refused.push(candidate.url.to_string());
                 }
-                sifted.items.push(contents, partition, key);
+                Ok(partition) => {
+                    sifted.offered.new += 1;
+                    *ahead += 1;
+                    let mut contents = Contents::from(candidate);
+                    if from_spam && candidate.errand.counts() {
+                        contents.priority = SLOW;
+                    }
+                    sifted.items.push(contents, partition, key);
+                }
             }
         }
         let refused = refused.into_iter().map(|(limit, count)| (limit.to_owned(), count));

@@ -2,14 +2,14 @@
 
 use larm_core::Millis;
 use larm_core::url::file::{LANES, is_lane};
-use larm_core::workbench::HostKey;
+use larm_core::workbench::{HostKey, WaitRule};
 #[cfg(test)]
 use larm_core::worth::{HostWorth, Purse};
 
 use super::DiskFrontier;
 use crate::error::Result;
 use crate::frontier::host::{Appetite, Host, host_key};
-use crate::frontier::status::{FrontierStatus, HostList, HostStatus, Standing};
+use crate::frontier::status::{FrontierStatus, HostList, HostStatus, HostsAsked, Standing};
 
 impl DiskFrontier {
     pub(super) fn tell(&self, now: Millis, hosts_max: usize) -> FrontierStatus {
@@ -52,23 +52,23 @@ impl DiskFrontier {
 
     /// The same as [`Frontier::host_list`](crate::frontier::Frontier::host_list), with the hosts on disk:
     /// for a crawl that does not run, since it reads all of them.
-    pub fn all_hosts(&self, now: Millis, hosts_max: usize) -> Result<HostList> {
+    pub fn all_hosts(&self, now: Millis, asked: &HostsAsked) -> Result<HostList> {
         let rows = self.store.hosts().map(|row| Ok(Host::from_row(row?)));
         let mut on_disk: Vec<Host> = rows.collect::<Result<_>>()?;
         on_disk.retain(|host| !self.state.hosts.contains_key(&host.key));
         let all = self.state.hosts.values().chain(&on_disk);
-        Ok(self.list_hosts(all.collect(), now, hosts_max))
+        Ok(self.list_hosts(all.collect(), now, asked))
     }
 
     pub(super) fn list_hosts(
         &self,
         mut all: Vec<&Host>,
         now: Millis,
-        hosts_max: usize,
+        asked: &HostsAsked,
     ) -> HostList {
-        all.retain(|host| !is_lane(&host.name));
+        all.retain(|host| !is_lane(&host.name) && host.name.contains(&asked.containing));
         all.sort_by_cached_key(|host| (self.rank(host), self.turn_of(host), host.name.clone()));
-        let first = all.iter().take(hosts_max);
+        let first = all.iter().take(asked.most);
         let hosts = first.map(|host| self.host_status_of(host.key, host, now)).collect();
         HostList { total: all.len() as u64, hosts }
     }
@@ -87,6 +87,7 @@ impl DiskFrontier {
 
     fn host_status_of(&self, key: HostKey, host: &Host, now: Millis) -> HostStatus {
         let failures = host.origins.iter().map(|origin| origin.health.failures);
+        let (gap_ms, gap_rule) = host.pace.spacing_ms(&self.state.pace);
         HostStatus {
             host: host.name.to_string(),
             waiting: host.waiting(),
@@ -95,7 +96,8 @@ impl DiskFrontier {
             address: host.last_address,
             alias: host.alias.as_deref().map(str::to_owned),
             trouble: None,
-            gap_ms: host.pace.gap_ms(&self.state.pace).0,
+            gap_ms,
+            gap_rule: gap_rule.to_string(),
             delay_ms: host.pace.delay_ms,
             standing: self.standing(key, host, now),
             budget: self.budget_of(host),
@@ -115,6 +117,7 @@ impl DiskFrontier {
             return Standing::Paused;
         }
         if let Some((until, rule)) = host.ready_at(&self.state.pace, appetite) {
+            let (until, rule) = self.gap_of_address(key, until.max(now)).unwrap_or((until, rule));
             return match Standing::waiting(until, rule, now) {
                 Standing::Ready => self.ready_or_sharing(key),
                 standing => standing,
@@ -132,6 +135,13 @@ impl DiskFrontier {
         }
         let given_up = host.origins.iter().find_map(|origin| origin.given_up);
         given_up.map_or(Standing::Idle, |class| Standing::GivenUp { class })
+    }
+
+    /// Until when the gap of its address lasts, for a host that is alone there; none if that is over by `then`.
+    fn gap_of_address(&self, key: HostKey, then: Millis) -> Option<(Millis, WaitRule)> {
+        let free = self.bench.wait_of(key)?.address_free;
+        let is_alone = || self.bench.sharing_with(key).is_none();
+        (free > then && is_alone()).then_some((free, WaitRule::AddressGap))
     }
 
     fn ready_or_sharing(&self, key: HostKey) -> Standing {

@@ -115,11 +115,17 @@ impl Log {
 
     /// Adds a record and returns the position after it. It is durable only after [`Log::sync`].
     pub fn append(&mut self, payload: &[u8]) -> Result<LogPosition> {
-        if payload.len() as u64 > self.record_bytes_max {
-            let what = format!("a log record of {} bytes is above the maximum", payload.len());
+        self.append_pieces(&[payload])
+    }
+
+    /// The same for a record that lies in several pieces.
+    pub fn append_pieces(&mut self, pieces: &[&[u8]]) -> Result<LogPosition> {
+        let bytes: u64 = pieces.iter().map(|piece| piece.len() as u64).sum();
+        if bytes > self.record_bytes_max {
+            let what = format!("a log record of {bytes} bytes is above the maximum");
             return Err(Error::Stopped(what));
         }
-        self.guard(|log| log.push(payload))?;
+        self.guard(|log| log.push(pieces, bytes))?;
         Ok(self.end)
     }
 
@@ -184,13 +190,13 @@ impl Log {
         Ok(())
     }
 
-    fn push(&mut self, payload: &[u8]) -> Result<()> {
-        if self.must_roll(payload.len() as u64) {
+    fn push(&mut self, pieces: &[&[u8]], bytes: u64) -> Result<()> {
+        if self.must_roll(bytes) {
             self.roll()?;
         }
-        let frame = Frame::record(payload, self.unsynced_bytes());
+        let frame = Frame::record(pieces, self.unsynced_bytes());
         self.unwritten.extend_from_slice(&frame.encode(self.next()));
-        self.unwritten.extend_from_slice(payload);
+        pieces.iter().for_each(|piece| self.unwritten.extend_from_slice(piece));
         self.end = LogPosition(self.next());
         if self.unwritten.len() >= WRITE_BYTES { self.write() } else { Ok(()) }
     }

@@ -31,10 +31,12 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// A frame for a record. `payload` is within the record maximum, which is far below 4 GiB.
-    pub(super) fn record(payload: &[u8], unsynced: u32) -> Self {
-        let length = u32::try_from(payload.len()).expect("a record is far below 4 GiB");
-        Self { length, unsynced, payload_crc: crc32c::crc32c(payload) }
+    /// A frame for a record. Its pieces are within the record maximum, which is far below 4 GiB.
+    pub(super) fn record(pieces: &[&[u8]], unsynced: u32) -> Self {
+        let length = u32::try_from(pieces.iter().map(|piece| piece.len()).sum::<usize>());
+        let length = length.expect("a record is far below 4 GiB");
+        let payload_crc = pieces.iter().fold(0, |crc, piece| crc32c::crc32c_append(crc, piece));
+        Self { length, unsynced, payload_crc }
     }
 
     /// A frame that holds no record.

@@ -6,10 +6,10 @@
 //! often.
 
 /// Bits for each key, when memory allows.
-const KEY_BITS: u64 = 10;
-/// Bits set for each key: good between 2.5 and 10 bits per key, so that a filter can be halved
+const KEY_BITS: u64 = 14;
+/// Bits set for each key: good between 3.5 and 14 bits per key, so that a filter can be halved
 /// twice.
-const PROBES: u32 = 3;
+const PROBES: u32 = 4;
 const BLOCK_BITS: u64 = 512;
 const BLOCK_BYTES: u64 = BLOCK_BITS / 8;
 /// Blocks come in multiples of this, so that they can be halved until they are of no more use.

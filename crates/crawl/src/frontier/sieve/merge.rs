@@ -5,8 +5,11 @@
 
 use std::sync::Arc;
 
-use super::run::{self, Pages, Run, RunName, RunWriter};
+use super::run::{self, Leaves, Run, RunName, RunWriter};
 use crate::Result;
+
+/// Leaves that are read at a time.
+const LEAVES_READ: usize = 16;
 
 /// Runs being merged into a new one.
 #[derive(Debug)]
@@ -25,7 +28,7 @@ impl Merge {
         let (mut inputs, mut sources) = (Vec::new(), Vec::new());
         for run in runs {
             inputs.push(run.name());
-            sources.push(Source::open(run.pages())?);
+            sources.push(Source::open(run.leaves())?);
         }
         Ok(Self { inputs, sources, output })
     }
@@ -79,19 +82,20 @@ impl Merge {
     }
 }
 
-/// One input, a page at a time; it always has a next key.
+/// One input, a few leaves at a time; it always has a next key.
 #[derive(Debug)]
 struct Source {
-    pages: Arc<Pages>,
-    page: usize,
+    leaves: Arc<Leaves>,
+    /// The first that was not read yet.
+    next: usize,
     bytes: Vec<u8>,
     keys: Vec<u64>,
     at: usize,
 }
 
 impl Source {
-    fn open(pages: Arc<Pages>) -> Result<Self> {
-        let mut source = Self { pages, page: 0, bytes: Vec::new(), keys: Vec::new(), at: 0 };
+    fn open(leaves: Arc<Leaves>) -> Result<Self> {
+        let mut source = Self { leaves, next: 0, bytes: Vec::new(), keys: Vec::new(), at: 0 };
         source.load()?;
         Ok(source)
     }
@@ -106,8 +110,7 @@ impl Source {
         if self.at < self.keys.len() {
             return Ok(true);
         }
-        self.page += 1;
-        if self.page == self.pages.count() {
+        if self.next == self.leaves.count() {
             return Ok(false);
         }
         self.load()?;
@@ -115,7 +118,9 @@ impl Source {
     }
 
     fn load(&mut self) -> Result<()> {
-        self.pages.read(self.page, &mut self.bytes)?;
+        let end = (self.next + LEAVES_READ).min(self.leaves.count());
+        self.leaves.read(self.next..end, &mut self.bytes)?;
+        self.next = end;
         self.keys.clear();
         self.keys.extend(run::keys(&self.bytes));
         self.at = 0;

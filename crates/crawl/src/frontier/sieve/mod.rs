@@ -214,12 +214,13 @@ impl Sieve {
 
     /// The fingerprints that only the runs can tell of: sorted, each once, with its first place.
     fn not_in_memory(&self, fingerprints: &[u64]) -> Vec<Wanted> {
-        let places = fingerprints.iter().enumerate();
-        let known = |key: &u64| {
-            self.recent.holds(*key) || self.newest.contains(key) || self.saving.contains(key)
-        };
-        let unknown = places.filter(|&(_, key)| !known(key));
-        let mut wanted: Vec<_> = unknown.map(|(place, &key)| Wanted { key, place }).collect();
+        // All are looked for before anything is made of it: so the processor need not wait for one place
+        // of the table before it asks for the next.
+        let recent: Vec<bool> = fingerprints.iter().map(|key| self.recent.holds(*key)).collect();
+        let places = fingerprints.iter().zip(recent).enumerate();
+        let known = |key: &u64| self.newest.contains(key) || self.saving.contains(key);
+        let unknown = places.filter(|(_, (key, is_recent))| !is_recent && !known(key));
+        let mut wanted: Vec<_> = unknown.map(|(place, (&key, _))| Wanted { key, place }).collect();
         wanted.sort_unstable();
         wanted.dedup_by_key(|wanted| wanted.key);
         wanted

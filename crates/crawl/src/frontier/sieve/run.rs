@@ -2,9 +2,10 @@
 //!
 //! The file is the keys, smallest first, in pages of 512, and a footer (`docs/formats.md`). It is
 //! written from front to back, so a file without a good footer is not a run. Memory keeps for each
-//! page its first key and its checksum, so that a look-up costs at most one read, and what was read
-//! is checked every time.
+//! leaf, a quarter of a page, its first key and its checksum, so that a look-up costs at most one read
+//! of one leaf, and what was read is checked every time.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::filter::Filter;
@@ -17,6 +18,9 @@ const VERSION: u32 = 1;
 const KEY_BYTES: usize = 8;
 const PAGE_KEYS: usize = 512;
 const PAGE_BYTES: usize = PAGE_KEYS * KEY_BYTES;
+/// What a look-up reads: most of what a read costs is bytes that nobody has looked at for long.
+const LEAF_KEYS: usize = PAGE_KEYS / 4;
+const LEAF_BYTES: usize = LEAF_KEYS * KEY_BYTES;
 const FOOTER_BYTES: usize = 32;
 /// Bytes written at a time.
 const WRITE_BYTES: usize = 64 * PAGE_BYTES;
@@ -36,7 +40,7 @@ pub(super) struct Wanted {
 /// A run that can be asked.
 #[derive(Debug)]
 pub(super) struct Run {
-    pages: Arc<Pages>,
+    leaves: Arc<Leaves>,
     filter: Filter,
 }
 
@@ -55,18 +59,18 @@ impl Run {
             file.read_at(offset, &mut page)?;
             index.add(&page).map_err(|what| damaged(&*file, offset, what))?;
         }
-        if index.checksum() != checksum {
+        if index.checksum != checksum {
             return Err(damaged(&*file, 0, "the checksum of the keys is wrong"));
         }
         Ok(index.into_run(name, file))
     }
 
     pub(super) fn name(&self) -> RunName {
-        self.pages.name
+        self.leaves.name
     }
 
     pub(super) fn count(&self) -> u64 {
-        self.pages.count
+        self.leaves.keys
     }
 
     pub(super) fn filter(&self) -> &Filter {
@@ -78,8 +82,8 @@ impl Run {
     }
 
     /// The keys, to be read in order, also while the run is in use.
-    pub(super) fn pages(&self) -> Arc<Pages> {
-        Arc::clone(&self.pages)
+    pub(super) fn leaves(&self) -> Arc<Leaves> {
+        Arc::clone(&self.leaves)
     }
 
     /// Leaves of `wanted`, which is sorted, only what this run does not hold.
@@ -97,64 +101,65 @@ impl Run {
         Ok(())
     }
 
-    /// `loaded` is the page that `bytes` holds: neighbours in a batch share a read.
+    /// `loaded` is the leaf that `bytes` holds: neighbours in a batch share a read.
     fn holds(&self, key: u64, loaded: &mut Option<usize>, bytes: &mut Vec<u8>) -> Result<bool> {
         if !self.filter.may_hold(key) {
             return Ok(false);
         }
-        let Some(page) = self.pages.page_of(key) else {
+        let Some(leaf) = self.leaves.leaf_of(key) else {
             return Ok(false);
         };
-        if *loaded != Some(page) {
+        if *loaded != Some(leaf) {
             *loaded = None;
-            self.pages.read(page, bytes)?;
-            *loaded = Some(page);
+            self.leaves.read(leaf..leaf + 1, bytes)?;
+            *loaded = Some(leaf);
         }
-        Ok(page_holds(bytes, key))
+        Ok(leaf_holds(bytes, key))
     }
 }
 
-/// The keys of a run on disk, by page.
+/// The keys of a run on disk, by leaf.
 #[derive(Debug)]
-pub(super) struct Pages {
+pub(super) struct Leaves {
     name: RunName,
     file: Box<dyn DiskFile>,
-    count: u64,
-    /// The first key of each page.
+    keys: u64,
+    /// The first key of each leaf.
     fences: Vec<u64>,
     checksums: Vec<u32>,
 }
 
-impl Pages {
+impl Leaves {
     pub(super) fn count(&self) -> usize {
         self.fences.len()
     }
 
-    /// Reads and checks one page.
-    pub(super) fn read(&self, page: usize, bytes: &mut Vec<u8>) -> Result<()> {
-        let first = (page * PAGE_KEYS) as u64;
-        let keys = (self.count - first).min(PAGE_KEYS as u64) as usize;
-        bytes.resize(keys * KEY_BYTES, 0);
-        let offset = first * KEY_BYTES as u64;
-        self.file.read_at(offset, bytes)?;
-        if crc32c::crc32c(bytes) != self.checksums[page] {
-            return Err(damaged(&*self.file, offset, "the checksum of a page is wrong"));
+    /// Reads and checks some leaves that follow each other.
+    pub(super) fn read(&self, leaves: Range<usize>, bytes: &mut Vec<u8>) -> Result<()> {
+        let start = (leaves.start * LEAF_BYTES) as u64;
+        let end = ((leaves.end * LEAF_BYTES) as u64).min(self.keys * KEY_BYTES as u64);
+        bytes.resize((end - start) as usize, 0);
+        self.file.read_at(start, bytes)?;
+        for (leaf, checksum) in bytes.chunks(LEAF_BYTES).zip(&self.checksums[leaves]) {
+            if crc32c::crc32c(leaf) != *checksum {
+                return Err(damaged(&*self.file, start, "a checksum of these keys is wrong"));
+            }
         }
         Ok(())
     }
 
-    /// The one page that can hold `key`.
+    /// The one leaf that can hold `key`.
     ///
-    /// Fingerprints are evenly spread, so a page's number can be guessed and is searched for from
+    /// Fingerprints are evenly spread, so a leaf's number can be guessed and is searched for from
     /// there.
-    fn page_of(&self, key: u64) -> Option<usize> {
-        let (fences, pages) = (&self.fences, self.fences.len());
-        let guess = ((u128::from(key) * pages as u128) >> 64) as usize;
-        let mut reach = 8;
+    fn leaf_of(&self, key: u64) -> Option<usize> {
+        let (fences, leaves) = (&self.fences, self.fences.len());
+        let guess = ((u128::from(key) * leaves as u128) >> 64) as usize;
+        let mut reach = 16;
         loop {
-            let (low, high) = (guess.saturating_sub(reach), (guess + reach).min(pages));
+            let (low, high) = (guess.saturating_sub(reach), (guess + reach).min(leaves));
             let is_above = low == 0 || fences[low - 1] <= key;
-            let is_below = high == pages || key < fences[high];
+            let is_below = high == leaves || key < fences[high];
             if is_above && is_below {
                 let within = fences[low..high].partition_point(|&fence| fence <= key);
                 return (low + within).checked_sub(1);
@@ -213,7 +218,7 @@ impl RunWriter {
     pub(super) fn finish(mut self) -> Result<Run> {
         self.end_page()?;
         assert_eq!(self.index.added, self.index.count, "a run gets as many keys as announced");
-        let footer = footer(self.index.count, self.index.checksum());
+        let footer = footer(self.index.count, self.index.checksum);
         self.unwritten.extend_from_slice(&footer);
         self.sync()?;
         Ok(self.index.into_run(self.name, self.file))
@@ -242,14 +247,17 @@ struct Index {
     last: Option<u64>,
     fences: Vec<u64>,
     checksums: Vec<u32>,
+    /// Of the checksums of all pages so far.
+    checksum: u32,
     filter: Filter,
 }
 
 impl Index {
     fn new(count: u64, filter_bytes_max: u64) -> Self {
         let filter = Filter::new(count, filter_bytes_max);
-        let (fences, checksums) = (Vec::new(), Vec::new());
-        Self { count, added: 0, last: None, fences, checksums, filter }
+        let leaves = count.div_ceil(LEAF_KEYS as u64) as usize;
+        let (fences, checksums) = (Vec::with_capacity(leaves), Vec::with_capacity(leaves));
+        Self { count, added: 0, last: None, fences, checksums, checksum: 0, filter }
     }
 
     /// Takes one page, which is not empty; the error says what is wrong with it.
@@ -262,19 +270,18 @@ impl Index {
             self.filter.insert(key);
             self.added += 1;
         }
-        self.fences.extend(keys(page).next());
-        self.checksums.push(crc32c::crc32c(page));
+        for leaf in page.chunks(LEAF_BYTES) {
+            self.fences.extend(keys(leaf).next());
+            self.checksums.push(crc32c::crc32c(leaf));
+        }
+        let page_checksum = crc32c::crc32c(page).to_le_bytes();
+        self.checksum = crc32c::crc32c_append(self.checksum, &page_checksum);
         Ok(())
     }
 
-    fn checksum(&self) -> u32 {
-        let append = |crc, page: &u32| crc32c::crc32c_append(crc, &page.to_le_bytes());
-        self.checksums.iter().fold(0, append)
-    }
-
     fn into_run(self, name: RunName, file: Box<dyn DiskFile>) -> Run {
-        let Self { count, fences, checksums, filter, .. } = self;
-        Run { pages: Arc::new(Pages { name, file, count, fences, checksums }), filter }
+        let Self { count: keys, fences, checksums, filter, .. } = self;
+        Run { leaves: Arc::new(Leaves { name, file, keys, fences, checksums }), filter }
     }
 }
 
@@ -287,11 +294,11 @@ fn key_in(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes.try_into().expect("a key has eight bytes"))
 }
 
-fn page_holds(page: &[u8], key: u64) -> bool {
-    let (mut low, mut high) = (0, page.len() / KEY_BYTES);
+fn leaf_holds(leaf: &[u8], key: u64) -> bool {
+    let (mut low, mut high) = (0, leaf.len() / KEY_BYTES);
     while low < high {
         let middle = (low + high) / 2;
-        match key_in(&page[middle * KEY_BYTES..][..KEY_BYTES]).cmp(&key) {
+        match key_in(&leaf[middle * KEY_BYTES..][..KEY_BYTES]).cmp(&key) {
             std::cmp::Ordering::Less => low = middle + 1,
             std::cmp::Ordering::Greater => high = middle,
             std::cmp::Ordering::Equal => return true,

@@ -15,6 +15,7 @@ use crate::frontier::host::{HOST_BYTES, Host, host_key};
 use crate::frontier::keyed::KeyMap;
 use crate::frontier::pack::{self, Packed};
 use crate::frontier::shelf::ShelfId;
+use crate::frontier::sites::LastSite;
 
 /// Hosts of a shelf that are not in memory yet, with all that waits for them.
 pub struct BroughtIn {
@@ -60,14 +61,14 @@ impl State {
 
     /// Gives a host what arrived for it, and says how many bytes that is.
     fn arrivals_of(&self, host: &mut Host) -> Result<u64> {
-        let mut bytes = 0;
+        let (mut bytes, mut last) = (0, LastSite::default());
         let shelf = host.shelf();
         for list in self.shelves.arrivals(shelf)? {
             for entry in pack::entries_of(&list, host.key) {
                 let (seq, packed) = entry.ok_or_else(|| self.broken_arrivals(shelf))?;
                 // One of another name is met again when the shelf is brought in.
                 if packed.host_name() == &*host.name {
-                    bytes += self.give(host, seq, &packed);
+                    bytes += self.give(host, seq, &packed, &mut last);
                 }
             }
         }
@@ -107,6 +108,7 @@ impl State {
         list: &[u8],
         hosts: &mut KeyMap<HostKey, Host>,
     ) -> Result<()> {
+        let mut last = LastSite::default();
         for entry in pack::entries(list) {
             let (seq, packed) = entry.ok_or_else(|| self.broken_arrivals(shelf))?;
             let key = packed.host;
@@ -120,7 +122,7 @@ impl State {
             let new = || self.new_host(packed.host_name(), shelf.partition());
             let host = hosts.entry(key).or_insert_with(new);
             if &*host.name == packed.host_name() {
-                self.change_bytes += self.give(host, seq, &packed);
+                self.change_bytes += self.give(host, seq, &packed, &mut last);
             } else {
                 self.drop_stranger(&packed);
             }
@@ -149,7 +151,7 @@ impl State {
     }
 
     /// Gives a host what arrived for it, if it has not taken it before, and says how many bytes that is.
-    fn give(&self, host: &mut Host, seq: u64, packed: &Packed<'_>) -> u64 {
+    fn give(&self, host: &mut Host, seq: u64, packed: &Packed<'_>, last: &mut LastSite) -> u64 {
         if seq < host.arrived {
             return 0;
         }
@@ -157,7 +159,7 @@ impl State {
             // It may have been asked in an earlier run without leaving a trace.
             host.pace.after_restart(self.run_started, &self.pace);
         }
-        let place = host.push(seq, packed);
+        let place = host.push(seq, packed, last).place;
         // An errand was looked at when it was offered, and is here only since the log was replayed.
         if packed.is_sieved() {
             host.unchecked.push(place);

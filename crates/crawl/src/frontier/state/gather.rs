@@ -10,9 +10,10 @@ use larm_core::workbench::HostKey;
 use larm_core::worth::Purse;
 
 use super::State;
+use crate::frontier::encode::encode_behind;
 use crate::frontier::keyed::KeyMap;
 use crate::frontier::sites::SiteKey;
-use crate::frontier::store::{Batch, BlockKey, Row, Store, encode};
+use crate::frontier::store::{Batch, BlockKey, Row, Store};
 
 /// Everything that has changed since the last checkpoint.
 #[derive(Default)]
@@ -21,7 +22,7 @@ pub struct Gathered {
     blocks: Vec<(BlockKey, Vec<u8>)>,
     used_blocks: Vec<BlockKey>,
     pages: Arc<KeyMap<Fingerprint, (u16, Row)>>,
-    digests: Arc<HashMap<BodyDigest, Row>>,
+    digests: Arc<KeyMap<BodyDigest, Row>>,
     robots: Arc<HashMap<Box<str>, Row>>,
     sites: Vec<(u16, SiteKey, Purse)>,
 }
@@ -43,6 +44,7 @@ impl State {
     }
 
     fn gather_hosts(&mut self, gathered: &mut Gathered) {
+        let mut bytes = Vec::new();
         for (key, host) in self.hosts.iter_mut().filter(|(_, host)| host.changed) {
             let (partition, host_key) = (host.partition, *key);
             let at = |origin, block| BlockKey { partition, host: host_key, origin, block };
@@ -52,7 +54,9 @@ impl State {
             });
             gathered.used_blocks.extend(used.into_iter().map(|(o, block)| at(o, block)));
             let row = host.to_row(self.run_started, self.next_seq);
-            gathered.hosts.push((partition, host_key, encode(&row)));
+            bytes.clear();
+            encode_behind(&row, &mut bytes);
+            gathered.hosts.push((partition, host_key, Row::from(&*bytes)));
             host.changed = false;
         }
     }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use larm_core::digest::BodyDigest;
 use larm_core::partition::{PARTITIONS, partition};
 use larm_core::url::file::is_lane;
-use larm_core::url::{CrawlUrl, Fingerprint};
+use larm_core::url::{CrawlUrl, Fingerprint, site_of_host};
 use larm_core::workbench::{End, Health, HostKey, Pace};
 use larm_core::{FailureClass, Limits, Millis};
 
@@ -40,7 +40,7 @@ use super::piles::{Piles, Saved};
 use super::record::Record;
 use super::row::{DROPPED, PageRow, RobotsRow, Totals};
 use super::shelf::{ShelfId, Shelves};
-use super::sites::Sites;
+use super::sites::{LastSite, Sites};
 use super::store::{BlockKey, Row, Store};
 use crate::error::Result;
 use crate::store::SameAs;
@@ -75,7 +75,7 @@ pub struct State {
     /// Pages settled since the last checkpoint, each with its partition.
     pages: Changes<KeyMap<Fingerprint, (u16, Row)>>,
     /// Bodies first seen since the last checkpoint.
-    digests: Changes<HashMap<BodyDigest, Row>>,
+    digests: Changes<KeyMap<BodyDigest, Row>>,
     /// robots.txt files since the last checkpoint.
     robots: Changes<HashMap<Box<str>, Row>>,
     /// Which pages have nearly the same words.
@@ -285,26 +285,23 @@ impl State {
         }
     }
 
-    /// Which limit keeps a URL out, if one does; `ahead` more for its host are on their way already. Of
-    /// a host that is not in memory that is seen when it takes what arrived.
-    pub fn refusal(&self, url: &CrawlUrl, key: HostKey, ahead: u64) -> Option<&'static str> {
+    /// The partition of a URL for which there is room, or the limit that keeps it out; `ahead` more for
+    /// its host are on their way already. Of a host that is not in memory that is seen when it takes what
+    /// arrived.
+    pub fn room(&self, url: &CrawlUrl, key: HostKey, ahead: u64) -> Result<u16, &'static str> {
         let Some(host) = self.hosts.get(&key) else {
-            return (ahead >= self.limits.host_urls_max).then_some("host-full");
+            let has_room = ahead < self.limits.host_urls_max;
+            return has_room.then(|| partition(url.site(), PARTITIONS)).ok_or("host-full");
         };
         if &*host.name != url.host() {
             // Two names of one key: whoever is second must not get the other's address.
-            return Some("host-key");
+            return Err("host-key");
         }
         if host.waiting().saturating_add(ahead) >= self.limits.host_urls_max {
-            return Some("host-full");
+            return Err("host-full");
         }
-        (!host.has_room_for(url.origin(), &self.limits)).then_some("host-origins")
-    }
-
-    /// The partition of a URL; that of a host in memory is known.
-    pub fn partition_of(&self, url: &CrawlUrl, key: HostKey) -> u16 {
-        let known = self.hosts.get(&key).map(|host| host.partition);
-        known.unwrap_or_else(|| partition(url.site(), PARTITIONS))
+        let has_room = host.has_room_for(url.origin(), &self.limits);
+        has_room.then_some(host.partition).ok_or("host-origins")
     }
 
     /// Loads what must be in memory before the host's next item can be chosen.
@@ -320,10 +317,11 @@ impl State {
     }
 
     fn enqueue_all(&mut self, items: &Packs) -> Result<()> {
-        items.iter().try_for_each(|packed| self.enqueue(&packed))
+        let mut last = LastSite::default();
+        items.iter().try_for_each(|packed| self.enqueue(&packed, &mut last))
     }
 
-    fn enqueue(&mut self, packed: &Packed<'_>) -> Result<()> {
+    fn enqueue(&mut self, packed: &Packed<'_>, last: &mut LastSite) -> Result<()> {
         let seq = self.next_seq;
         self.next_seq += 1;
         self.totals.known += u64::from(packed.counts());
@@ -338,10 +336,11 @@ impl State {
         match self.hosts.get_mut(&key).filter(|host| *host.name == *packed.host_name()) {
             // One more for who has something to do changes nothing about when that is; but see errands.
             Some(host) => {
-                let had_work = host.has_work_at(packed.origin()) && packed.is_sieved();
-                host.push(seq, packed);
-                self.sites.hear(host.site, host.purse.domains);
-                if !had_work {
+                let pushed = host.push(seq, packed, last);
+                if pushed.new_domain {
+                    self.sites.hear(host.site, host.purse.domains);
+                }
+                if !(pushed.had_work && packed.is_sieved()) {
                     self.touched.insert(key);
                 }
             }
@@ -418,6 +417,5 @@ fn load(store: &Store, origin: &mut Origin, key: BlockKey) -> Result<()> {
 
 /// The partition of a host's site.
 fn partition_of_name(host: &str) -> u16 {
-    let url = CrawlUrl::from_canonical(&format!("http://{host}/"));
-    url.map(|url| partition(url.site(), PARTITIONS)).unwrap_or_default()
+    partition(site_of_host(host), PARTITIONS)
 }

@@ -123,7 +123,7 @@ impl Sink for WarcSink {
             bytes: record_bytes,
         };
         if let Some(line) = cdxj::line(visit, &place) {
-            file.index.append(line.as_bytes())?;
+            file.index.append(&line)?;
         }
         kept.warc = Some(place);
         Ok(())
@@ -138,7 +138,7 @@ impl Sink for WarcSink {
             offset: file.warc.append(&record)?,
             bytes: record.len() as u64,
         };
-        file.index.append(cdxj::lookup_line(lookup, &place).as_bytes())?;
+        file.index.append(&cdxj::lookup_line(lookup, &place))?;
         Ok(())
     }
 

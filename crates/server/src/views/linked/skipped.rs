@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use larm_core::Limits;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use serde::Serialize;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::problem::Problem;
@@ -27,14 +28,24 @@ pub struct Example {
     pub from: Option<String>,
 }
 
-/// A setting, as `larm.toml` has it.
+/// What would let links in, and no more of what is left out than these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Admitting {
-    /// Its key.
+    /// The key of a setting, to be changed with `PATCH …/settings`; or `unexclude` or `unblock`: a rule to be lifted with
+    /// `DELETE …/rules`.
     pub key: String,
-    /// Its value.
-    pub value: String,
+    /// Its value, as `larm.toml` has it; or the pattern, or the host.
+    #[schema(value_type = Value)]
+    pub value: Value,
+    /// Whether a crawl that runs takes it. Else it has to be stopped first.
+    pub while_running: bool,
+    /// What it does, as a sentence.
+    pub words: String,
 }
+
+/// Said of everything that lets links in, as it is not what one expects.
+pub const NOT_AGAIN: &str = "Pages that were fetched already are not read again for it, so what they link to stays left out. \
+    `larm rebuild --state DIR`, on a crawl that is stopped, reads them again from the archive, without a request.";
 
 /// What was left out for one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -52,7 +63,7 @@ pub struct Group {
     pub urls: Option<u64>,
     /// Some of them.
     pub examples: Vec<Example>,
-    /// The setting that would let them in.
+    /// What would let them in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Admitting>,
 }
@@ -99,8 +110,11 @@ impl Skips {
     /// The number of what a verdict of the link log means; `None` if there are too many. `url` is counted as one of its URLs.
     pub fn number(&mut self, verdict: &str, url: &str) -> Option<u32> {
         let (filter, detail) = verdict.split_once(": ").unwrap_or((verdict, ""));
-        let number = self.group(filter, &reason_of(filter, detail), detail)?;
+        let number = self.group(filter, &reason_of(filter, detail, url), detail)?;
         let group = &mut self.groups[number as usize];
+        if matches!(filter, "depth" | "length") && leading(detail) > leading(&group.detail) {
+            detail.clone_into(&mut group.detail);
+        }
         if self.room > 0 {
             self.room -= u64::from(group.prints.insert(Fingerprint::of(url).0));
         } else {
@@ -192,10 +206,9 @@ impl Skips {
 
 impl Gathered {
     fn told(self) -> Group {
-        let example = self.examples.first().map(|example| example.url.as_str());
         Group {
             words: words(&self.filter, &self.reason),
-            rule: rule(&self.filter, &self.detail, example),
+            rule: rule(&self.filter, &self.detail, &self.examples),
             urls: self.is_counted.then_some(self.prints.len() as u64),
             links: self.links,
             examples: self.examples,
@@ -206,9 +219,11 @@ impl Gathered {
 }
 
 /// What a verdict means, without what differs from link to link: paths, counts, lengths.
-fn reason_of(filter: &str, detail: &str) -> String {
+fn reason_of(filter: &str, detail: &str, url: &str) -> String {
     let reason = match filter {
-        "depth" | "length" | "redirects" | "include" | "near-duplicate" => "",
+        "depth" | "length" | "redirects" | "near-duplicate" => "",
+        // What one pattern more would let in.
+        "include" => origin_of(url).unwrap_or_default(),
         "scope" if detail.starts_with("path ") => "a path that is not below a seed",
         "files" if detail.starts_with("not below") => "not below the directory of a seed",
         "traps" => return without_numbers(detail.split(", ").next().unwrap_or_default()),
@@ -239,7 +254,7 @@ fn words(filter: &str, reason: &str) -> String {
         "depth" => "Further away from a seed than the crawl goes.".to_owned(),
         "length" => "Their URLs are longer than the crawl takes.".to_owned(),
         "redirects" => "Too many redirects in a row led there.".to_owned(),
-        "include" => "They match none of the patterns that URLs are to match.".to_owned(),
+        "include" => format!("They match none of the patterns that URLs are to match{behind}."),
         "exclude" => format!("A pattern excludes them{behind}."),
         "blocklist" => format!("Their host is blocked{behind}."),
         "assets" => {
@@ -258,37 +273,81 @@ fn words(filter: &str, reason: &str) -> String {
     }
 }
 
-/// The setting that would let links in.
-fn rule(filter: &str, detail: &str, example: Option<&str>) -> Option<Admitting> {
-    let rule =
-        |key: &str, value: &str| Some(Admitting { key: key.to_owned(), value: value.to_owned() });
+/// What would let links in.
+fn rule(filter: &str, detail: &str, examples: &[Example]) -> Option<Admitting> {
+    let stopped = |key: &str, value: Value, words: String| {
+        Some(Admitting { key: key.to_owned(), value, while_running: false, words })
+    };
+    let lifted = |key: &str, value: &str, words: String| {
+        let (key, value) = (key.to_owned(), value.into());
+        Some(Admitting { key, value, while_running: true, words })
+    };
+    let number = leading(detail);
+    let example = examples.first().map(|example| example.url.as_str());
     match filter {
-        "scope" => rule("scope", wider_scope(detail, example)),
-        "depth" => rule("depth", detail.split(' ').next()?),
-        "assets" => rule("assets", "true"),
+        "scope" if detail.starts_with("path ") => stopped(
+            "scope",
+            "host".into(),
+            "All pages of the hosts of seeds are followed.".to_owned(),
+        ),
+        "scope" => as_seeds(examples),
+        "depth" => stopped(
+            "depth",
+            number?.into(),
+            format!("Links are followed up to {} hops from a seed.", number?),
+        ),
+        "assets" => stopped("assets", true.into(), "All that pages embed is fetched.".to_owned()),
         // What owners ask for is no obstacle to be cleared away by a click.
         "nofollow" | "robots" => None,
-        "length" => rule("limit", &format!("url_bytes_max={}", detail.split(' ').next()?)),
-        "exclude" => rule("exclude", &format!("without {}", detail.strip_prefix("matches ")?)),
-        "include" => rule("include", &format!("{}/", regex::escape(origin_of(example?)?))),
-        "types" => rule("accept", detail.split(" is ").nth(1)?.split(',').next()?),
-        "files" => rule("follow-symlinks", "true").filter(|_| detail.starts_with("not below")),
+        "length" => {
+            let words = format!("URLs of up to {} bytes are followed.", number?);
+            stopped("limits", json!({ "url_bytes_max": number? }), words)
+        }
+        "exclude" => {
+            let pattern = detail.split_once("matches `")?.1.strip_suffix('`')?;
+            lifted("unexclude", pattern, format!("`{pattern}` excludes nothing any more."))
+        }
+        "blocklist" => {
+            let host = detail.split_once(" is on the list")?.0.rsplit(' ').next()?;
+            lifted("unblock", host, format!("{host} is blocked no longer."))
+        }
+        "include" => {
+            let origin = origin_of(example?)?;
+            let pattern = format!("^{}/", regex::escape(origin));
+            stopped("include", json!([pattern]), format!("URLs of {origin} are followed, too."))
+        }
+        "types" => {
+            let wanted = detail.split(" is ").nth(1)?.split(',').next()?;
+            stopped("accept", json!([wanted]), format!("Files of the type {wanted} are kept, too."))
+        }
+        "files" if detail.starts_with("not below") => stopped(
+            "follow-symlinks",
+            true.into(),
+            "Symbolic links that lead out of the tree are followed.".to_owned(),
+        ),
         _ => None,
     }
 }
 
-/// The next wider scope that has the URL.
-fn wider_scope(detail: &str, example: Option<&str>) -> &'static str {
-    if detail.starts_with("path ") {
-        return "host";
-    }
-    let seed = detail.split(" is not host ").nth(1).and_then(|rest| rest.split(' ').next());
-    let site_of = |url: &str| CrawlUrl::from_canonical(url).map(|url| url.site().to_owned());
-    let seed = seed.and_then(|host| site_of(&format!("http://{host}/")));
-    match seed.is_some() && seed == example.and_then(site_of) {
-        true => "domain",
-        false => "any",
-    }
+/// No setting names one host more, but seeds do: what is left out of it is begun with, and its links are followed.
+fn as_seeds(examples: &[Example]) -> Option<Admitting> {
+    let url = |example: &Example| CrawlUrl::from_canonical(&example.url);
+    let seeds: Vec<CrawlUrl> =
+        examples.iter().filter_map(url).filter(|url| !url.is_file()).collect();
+    let host = seeds.first()?.host();
+    let words = match seeds.len() {
+        1 => format!("This URL is fetched, too, and links to {host} are followed from there."),
+        n => {
+            format!("These {n} URLs are fetched, too, and links to {host} are followed from there.")
+        }
+    };
+    let value = seeds.iter().map(CrawlUrl::as_str).collect::<Vec<_>>().into();
+    Some(Admitting { key: "seeds".to_owned(), value, while_running: false, words })
+}
+
+/// The number that a text begins with.
+fn leading(text: &str) -> Option<u64> {
+    text.split(' ').next()?.parse().ok()
 }
 
 fn origin_of(url: &str) -> Option<&str> {
@@ -330,49 +389,81 @@ mod tests {
     }
 
     #[test]
-    fn the_setting_that_lets_links_in_is_named() {
+    fn what_lets_links_in_is_named_as_settings_have_it_and_lets_in_no_more() {
         let rows = [
             (
                 "scope: host cdn.h.test is not host www.h.test of a seed",
-                "http://cdn.h.test/",
-                Some(("scope", "domain")),
+                "http://cdn.h.test/x",
+                Some(("seeds", json!(["http://cdn.h.test/x"]), false)),
             ),
             (
-                "scope: host other.org is not host h.test of a seed",
-                "http://other.org/",
-                Some(("scope", "any")),
+                "scope: domain other.org is not one of the 3 domains of seeds",
+                "http://a.other.org/",
+                Some(("seeds", json!(["http://a.other.org/"]), false)),
             ),
             (
                 "scope: path /x is not below /docs/ of a seed",
                 "http://h.test/x",
-                Some(("scope", "host")),
+                Some(("scope", json!("host"), false)),
             ),
-            ("depth: 4 hops from a seed, 3 allowed", "http://h/", Some(("depth", "4"))),
+            ("depth: 4 hops from a seed, 3 allowed", "http://h/", Some(("depth", json!(4), false))),
             (
                 "assets: embedded in a page, and embedded files were not asked for",
                 "http://h/a.png",
-                Some(("assets", "true")),
+                Some(("assets", json!(true), false)),
             ),
-            ("exclude: matches `/private/`", "http://h/", Some(("exclude", "without `/private/`"))),
+            (
+                "length: 9000 bytes long, 2048 allowed",
+                "http://h/",
+                Some(("limits", json!({"url_bytes_max": 9000}), false)),
+            ),
+            (
+                "exclude: matches `/private/`",
+                "http://h/",
+                Some(("unexclude", json!("/private/"), true)),
+            ),
+            (
+                "blocklist: x.test is on the list of blocked hosts",
+                "http://x.test/",
+                Some(("unblock", json!("x.test"), true)),
+            ),
             (
                 "types: .pdf is application/pdf, asked for was text/html",
                 "http://h/a.pdf",
-                Some(("accept", "application/pdf")),
+                Some(("accept", json!(["application/pdf"]), false)),
             ),
             (
                 "include: does not match `^x`",
                 "http://h.test/a",
-                Some(("include", "http://h\\.test/")),
+                Some(("include", json!(["^http://h\\.test/"]), false)),
             ),
             ("known-paths: a date view of a calendar (list calendars)", "http://h/", None),
+            ("nofollow: the page asks for it", "http://h/", None),
             ("of a newer version", "http://h/", None),
         ];
         for (verdict, url, expected) in rows {
             let group = skips(&Limits::default(), &[(verdict, url)]).pop().unwrap();
-            let rule = group.rule.as_ref().map(|rule| (rule.key.as_str(), rule.value.as_str()));
-            assert_eq!(rule, expected, "{verdict}");
+            let told = group.rule.map(|rule| (rule.key, rule.value, rule.while_running));
+            let expected = expected.map(|(key, value, live)| (key.to_owned(), value, live));
+            assert_eq!(told, expected, "{verdict}");
             assert!(group.words.ends_with('.'), "{}", group.words);
         }
+    }
+
+    #[test]
+    fn a_group_is_let_in_as_a_whole_and_no_other_with_it() {
+        let groups = skips(
+            &Limits::default(),
+            &[
+                ("depth: 4 hops from a seed, 3 allowed", "http://h/1"),
+                ("depth: 6 hops from a seed, 3 allowed", "http://h/2"),
+                ("include: matches none of 2 patterns", "http://a/1"),
+                ("include: matches none of 2 patterns", "http://b/1"),
+            ],
+        );
+        let rules: Vec<_> = groups.into_iter().filter_map(|group| group.rule).collect();
+        let values: Vec<_> = rules.into_iter().map(|rule| rule.value).collect();
+        assert_eq!(values, [json!(6), json!(["^http://a/"]), json!(["^http://b/"])]);
     }
 
     #[test]
