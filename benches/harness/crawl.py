@@ -7,6 +7,11 @@ import shutil
 from harness import process, tools
 
 
+# What a crawl is without what is made of its pages: robots.txt, pacing, the frontier on disk, the seen set, digests,
+# archive, CDXJ, pages and the log stay.
+ARCHIVE_ALONE = ["--no-index", "--no-links", "--duplicates", "off", "--pattern-budget", "off"]
+
+
 @dataclasses.dataclass
 class Result:
     """What a crawl came to."""
@@ -28,9 +33,12 @@ class Result:
 
 
 def larm_argv(web, directory, *flags):
+    # Near-duplicates are looked for as always. In a large synthetic web there are some by chance, and here every
+    # page has to be asked for: their links are followed.
+    duplicates = [] if "--duplicates" in flags else ["--duplicates", "mark"]
     return [
         tools.larm(), "crawl", "-i", web.seeds, "-o", directory, "--delay", "0", "--no-progress", "-q",
-        "--allow-private", "127.0.0.0/8", *flags,
+        "--allow-private", "127.0.0.0/8", *duplicates, *flags,
     ]  # fmt: skip
 
 

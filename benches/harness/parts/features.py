@@ -8,6 +8,9 @@ from harness.process import Web
 from harness.report import median, rounds
 
 WITHOUT = {
+    "without the index (--no-index)": ["--no-index"],
+    "without near-duplicates (--duplicates off)": ["--duplicates", "off"],
+    "without learning which URLs bring nothing (--pattern-budget off)": ["--pattern-budget", "off"],
     "without the archive (--warc none)": ["--warc", "none"],
     "without the list of pages (--no-pages)": ["--no-pages"],
     "without the log of links (--no-links)": ["--no-links"],
