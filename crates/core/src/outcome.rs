@@ -109,7 +109,7 @@ impl fmt::Display for Failure {
 /// The kinds of failure. Closed: a new kind needs a row in [`FailureClass::retry`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum FailureClass {
-    /// The name has no address.
+    /// The name has no address: that is what name servers say.
     Dns,
     /// The address is private, loopback or otherwise not for us, and no seed named it.
     ForbiddenAddress,
@@ -147,7 +147,7 @@ pub enum FailureClass {
     NoFiles,
     /// A page that asks for a browser, or for a person, stands before the one that was asked for.
     BotWall,
-    /// No name server answered; whether the name has an address is not known.
+    /// No name server answered, or none could tell whether the name has an address.
     NameServers,
     /// Our own network is down: says nothing of URL or host.
     Offline,
@@ -211,11 +211,12 @@ impl FailureClass {
         Self::Unreadable,
     ];
 
-    /// The retry table. Refused connections get their three chances within 30 seconds, other host
-    /// failures within the hour of `host_chances_ms_max`.
+    /// The retry table. Refused connections and names that are not there, which somebody has said in so many
+    /// words, get their three chances within 30 seconds, other host failures within the hour of
+    /// `host_chances_ms_max`.
     pub fn retry(self) -> RetryRule {
         let (blame, first_delay_ms, growth) = match self {
-            Self::Dns => (Blame::Host, 5_000, 5),
+            Self::Dns => (Blame::Host, 2_000, 3),
             Self::ForbiddenAddress => (Blame::HostForGood, 0, 1),
             Self::Refused => (Blame::Host, 2_000, 3),
             Self::Unroutable => (Blame::Host, 5_000, 5),
@@ -318,9 +319,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refused_connections_use_up_their_chances_within_thirty_seconds() {
-        let total: u64 = (1..=3).map(|n| FailureClass::Refused.delay_ms(n, u64::MAX)).sum();
-        assert!(total <= 30_000, "{total}");
+    fn who_is_told_no_at_once_has_used_up_its_chances_within_thirty_seconds() {
+        for class in [FailureClass::Refused, FailureClass::Dns] {
+            let total: u64 = (1..=3).map(|n| class.delay_ms(n, u64::MAX)).sum();
+            assert!(total <= 30_000, "{class}: {total}");
+        }
     }
 
     #[test]

@@ -147,8 +147,8 @@ limits! {
     dns_ttl_ms_max = 24 * HOUR_MS, ceiling 7 * 24 * HOUR_MS, "a longer TTL counts as this", "dns.ttl_cut";
     #[doc = "Shortest time for which a name is taken not to exist."]
     dns_negative_ms_min = SECOND_MS, ceiling HOUR_MS, "a shorter TTL counts as this", "dns.ttl_raised";
-    #[doc = "Longest time for which a name is taken not to exist."]
-    dns_negative_ms_max = HOUR_MS, ceiling 24 * HOUR_MS, "a longer TTL counts as this", "dns.ttl_cut";
+    #[doc = "Longest time for which a name is taken not to exist: less than its host has for its chances, so that the last one is a question."]
+    dns_negative_ms_max = 10 * SECOND_MS, ceiling 24 * HOUR_MS, "a longer TTL counts as this", "dns.ttl_cut";
     #[doc = "Addresses of one name that are used."]
     dns_addresses_max = 16, ceiling 256, "further ones are left out", "dns.addresses_cut";
     #[doc = "Names in the DNS cache."]

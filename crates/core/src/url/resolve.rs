@@ -83,6 +83,9 @@ pub fn seed(text: &str, rules: &UrlRules) -> Result<CrawlUrl, UrlError> {
     if has_scheme(text) {
         return canonicalise(resolve(text, None, None)?, rules);
     }
+    if let Some(scheme) = mistyped_scheme(text) {
+        return Err(UrlError::Scheme(scheme.to_owned()));
+    }
     let mut url = resolve(&format!("https://{text}"), None, None)?;
     if is_local(&url) {
         url = resolve(&format!("http://{text}"), None, None)?;
@@ -99,6 +102,12 @@ fn has_scheme(text: &str) -> bool {
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
     is_scheme && !begins_with_port(rest)
+}
+
+/// What stands where a scheme stands and can be none: `ht!tp` of `ht!tp://x`, which is no host either.
+fn mistyped_scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once("://")?;
+    (!scheme.contains(['/', '?', '#'])).then_some(scheme)
 }
 
 fn begins_with_port(text: &str) -> bool {

@@ -193,6 +193,8 @@ fn a_seed_that_cannot_be_fetched_says_why() {
         ("mailto:someone@example.com", scheme("mailto")),
         ("file://tmp/x", UrlError::OtherMachine("tmp".to_owned())),
         ("javascript:alert(1)", scheme("javascript")),
+        ("ht!tp://example.com/", scheme("ht!tp")),
+        ("://example.com/", scheme("")),
     ];
     for (text, error) in rows {
         assert_eq!(seed(text, &UrlRules::default()), Err(error), "{text}");

@@ -329,8 +329,8 @@ impl Audit {
             }
             (FailureClass::TooManyRequests, None) => 30_000,
             (FailureClass::Unavailable, None) => 15_000,
-            (FailureClass::Refused, _) => 2_000,
-            (FailureClass::Dns | FailureClass::Tls, _) => 5_000,
+            (FailureClass::Refused | FailureClass::Dns, _) => 2_000,
+            (FailureClass::Tls, _) => 5_000,
             (FailureClass::ConnectTimeout, _) => 30_000,
             _ => 0,
         }

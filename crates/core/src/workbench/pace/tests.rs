@@ -25,7 +25,7 @@ fn waits(class: FailureClass, retry_after_ms: Option<u64>) -> (Vec<u64>, Vec<Wai
 fn every_row_of_the_failure_table() {
     let nine = |waits: [u64; 3]| [&[1; 9][..], &waits].concat();
     let rows: [(FailureClass, Option<u64>, Vec<u64>); 17] = [
-        (Dns, None, vec![5, 25, 125]),
+        (Dns, None, vec![2, 6, 18]),
         (Refused, None, vec![2, 6, 18]),
         (Unroutable, None, vec![5, 25, 125]),
         (ConnectTimeout, None, vec![30, 150, 750]),

@@ -117,7 +117,7 @@ mod tests {
             (failed(Dns), Some(25), 25),
             (failed(Dns), Some(0), 20),
             (failed(Dns), Some(1_000), 30),
-            // SERVFAIL has no time of its own: asked again when it is wanted again.
+            // What is said for no time at all is asked again when it is wanted again.
             (failed(Dns), None, 0),
             (failed(NameServers), Some(1_000), 0),
             (failed(NoFiles), None, 0),

@@ -224,8 +224,9 @@ fn explain(error: &NetError) -> Failure {
     match error {
         error if error.is_nx_domain() => named("there is no such name".to_owned()),
         error if error.is_no_records_found() => no_address(),
+        // SERVFAIL and the like. It is also what a name server near us says when the way out is down.
         NetError::Dns(DnsError::ResponseCode(code)) => {
-            named(format!("the name server answered: {code}"))
+            Failure::new(FailureClass::NameServers, format!("the name server answered: {code}"))
         }
         NetError::Timeout => silent(),
         NetError::Io(error) if is_out_of_files(error) => {
