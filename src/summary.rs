@@ -29,14 +29,9 @@ pub fn exit_of(summary: &Summary) -> Exit {
     match summary.state {
         State::Limit => Exit::Limit,
         State::Stopped | State::Running => Exit::Interrupted,
-        State::Finished if has_something(summary) => Exit::Done,
+        State::Finished if summary.has_something() => Exit::Done,
         State::Finished => Exit::NothingFetched,
     }
-}
-
-/// Whether anything was had. Pages that say that there is nothing, or nothing for us, are not something.
-fn has_something(summary: &Summary) -> bool {
-    summary.statuses.keys().any(|status| status.starts_with('2'))
 }
 
 /// The text of the summary.

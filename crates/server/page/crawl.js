@@ -4,7 +4,7 @@
 import { h, fill, icon, refill, say, foreign } from './dom.js';
 import { get, listen, crawlPath, isGone } from './api.js';
 import { announce, badge, emptyBox, loading, problemBox } from './widgets.js';
-import { STATES, standing } from './words.js';
+import { STATES, standing, stateOf } from './words.js';
 import { short } from './format.js';
 import { actions } from './steer.js';
 import { viewPath } from './stage.js';
@@ -112,7 +112,7 @@ function headOf(id) {
     say(words, sentence);
     if (crawl.state !== last) {
       fill(name, foreign(crawl.name));
-      fill(state, badge(STATES, crawl.state));
+      fill(state, badge(STATES, stateOf(crawl)));
       refill(buttons, actions(crawl));
     }
     // The numbers change every second; who listens is told when the state changes, and now and then.

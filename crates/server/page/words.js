@@ -11,6 +11,7 @@ export const STATES = {
   'disk-low': ['Disk is full', 'alert', 'bad'],
   stopping: ['Stopping', 'wait', 'wait'],
   finished: ['Finished', 'done', 'calm'],
+  empty: ['Nothing fetched', 'alert', 'bad'],
   stopped: ['Stopped', 'stop', 'calm'],
   limit: ['At its limit', 'flag', 'calm'],
   killed: ['Interrupted', 'alert', 'wait'],
@@ -41,6 +42,9 @@ export const OUTCOMES = {
 
 const ALIVE = new Set(['running', 'paused', 'offline', 'disk-low', 'stopping']);
 
+/** The state to show: a crawl that came to its end with nothing has a reason for it. */
+export const stateOf = ({ state, reason }) => (state === 'finished' && reason ? 'empty' : state);
+
 /** Whether a process works on it now. */
 export const isAlive = (crawl) => ALIVE.has(crawl.state);
 
@@ -69,7 +73,9 @@ const told_of = {
   stopping: (crawl) =>
     `Stopping: ${counted(crawl.rates?.in_flight ?? 0, 'fetch', 'fetches')} in flight will be finished and saved.`,
   finished: (crawl) =>
-    `Done: ${pages(crawl)}, ${bytes(crawl.counts.bytes)}, in ${duration(crawl.active_ms)}.${bad(crawl)}`,
+    crawl.reason
+      ? `Done in ${duration(crawl.active_ms)}.`
+      : `Done: ${pages(crawl)}, ${bytes(crawl.counts.bytes)}, in ${duration(crawl.active_ms)}.${bad(crawl)}`,
   stopped: (crawl) => `Stopped after ${pages(crawl)}, with ${waiting(crawl)}. It can go on where it was.`,
   limit: (crawl) => `A limit that you set ended it after ${pages(crawl)}.`,
   killed: (crawl) => `It was interrupted after ${pages(crawl)}. Nothing is lost: it can go on where it was.`,

@@ -265,7 +265,7 @@ fn standing(
         return (State::Failed, Some(why));
     }
     match kept.map(|kept| (kept.state, &kept.limit)) {
-        Some((Kept::Finished, _)) => (State::Finished, None),
+        Some((Kept::Finished, _)) => (State::Finished, kept.and_then(nothing_had)),
         Some((Kept::Stopped, _)) => (State::Stopped, stopped_because(entry.want, entry.left)),
         Some((Kept::Limit, limit)) => {
             let limit = limit.as_deref().unwrap_or("a limit");
@@ -276,6 +276,21 @@ fn standing(
             (State::Killed, Some("It ended without a word; it can go on.".to_owned()))
         }
     }
+}
+
+/// What became of the URLs of a crawl that came to its end with nothing.
+fn nothing_had(kept: &Summary) -> Option<String> {
+    if kept.has_something() {
+        return None;
+    }
+    let denied = (kept.denied > 0).then(|| format!("{} × closed by robots.txt", kept.denied));
+    let listed = |(name, count): (&String, &u64)| format!("{count} × {name}");
+    let others = kept.failed.iter().chain(&kept.statuses).map(listed);
+    let all: Vec<String> = denied.into_iter().chain(others).collect();
+    Some(match all.is_empty() {
+        true => "Nothing could be fetched.".to_owned(),
+        false => format!("Nothing could be fetched: {}.", all.join(", ")),
+    })
 }
 
 fn in_phase(live: &Status) -> (State, Option<String>) {

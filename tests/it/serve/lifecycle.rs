@@ -243,6 +243,17 @@ fn a_crawl_that_is_killed_is_started_again() {
 }
 
 #[test]
+fn a_crawl_that_came_to_nothing_says_why() {
+    let (world, root) = (world(), Root::new());
+    let server = Server::start(root.path());
+    let nobody = json!({"seeds": ["http://127.0.0.1:9/"], "limits": {"host_chances_ms_max": 1}});
+    let body = json!({"start": true, "name": "web", "settings": settings(&world, nobody)});
+    server.post("/crawls", &body);
+    let ended = server.wait_for_state("web", "finished");
+    assert_eq!(ended["reason"], "Nothing could be fetched: 1 × refused.", "{ended:#}");
+}
+
+#[test]
 fn a_crawl_that_cannot_go_on_says_why() {
     let (world, root) = (world(), Root::new());
     let server = Server::start(root.path());

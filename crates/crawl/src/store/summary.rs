@@ -105,6 +105,11 @@ pub enum State {
 }
 
 impl Summary {
+    /// Whether anything was had. Pages that say that there is nothing, or nothing for us, are not something.
+    pub fn has_something(&self) -> bool {
+        self.statuses.keys().any(|status| status.starts_with('2'))
+    }
+
     /// Adds what the archive of a crawl directory holds.
     pub fn with_archive(mut self, dir: &Path) -> Result<Self> {
         let path = dir.join("warc");

@@ -3,7 +3,7 @@
 import { h, fill, refill, foreign, urlText, say } from '../dom.js';
 import { get, isGone, listen, post, query } from '../api.js';
 import { asCommand, badge, busy, form, hint, line, loading, problemBox, submitter } from '../widgets.js';
-import { STATES, standing, isAlive } from '../words.js';
+import { STATES, standing, stateOf, isAlive } from '../words.js';
 import { ago, bytes, count, decimal } from '../format.js';
 import { keepRows } from '../table.js';
 import { actions } from '../steer.js';
@@ -120,7 +120,7 @@ function card(crawl) {
     );
     if (next.state === last) return;
     last = next.state;
-    fill(state, badge(STATES, next.state));
+    fill(state, badge(STATES, stateOf(next)));
     refill(buttons, actions(next, update));
     const ended = next.ended && !isAlive(next);
     fill(when, ended ? ['ended ', ago(next.ended)] : next.started ? ['started ', ago(next.started)] : null);
