@@ -5,7 +5,7 @@ mod ordering;
 mod run;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use larm_core::Limits;
 use larm_core::scope::Filter;
@@ -259,6 +259,7 @@ impl Assembly {
             places: Mutex::new(places.standing()),
             share: Share::default(),
             changes: Mutex::new(changes),
+            run: OnceLock::new(),
         });
         let (jobs, inbox) = mpsc::channel(channel_places(&self.limits));
         let line = self.line(&shared, known, &chain, jobs)?;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use larm_core::gain::Tally;
 use larm_core::scope::{FilterSpec, Filters, ScopeInput, Subject, Verdict};
@@ -26,6 +26,7 @@ use crate::readings::Readings;
 use crate::reasons::Reasons;
 use crate::rules::SharedRules;
 use crate::share::Share;
+use crate::store::runs::{RunLog, RunTotals};
 
 /// What a crawl is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,6 +149,8 @@ pub(crate) struct Shared {
     pub share: Share,
     /// Settings that were changed while it ran, in this run and those before.
     pub changes: Mutex<Changes>,
+    /// This run in the list of runs, once it has begun.
+    pub run: OnceLock<RunLog>,
 }
 
 /// Time in which a crawl does nothing on purpose: paused, offline, or waiting for room on the disk.
@@ -381,6 +384,14 @@ impl Shared {
     /// How many of the last pages were good, if that matters.
     pub fn gain(&self) -> Option<Tally> {
         self.readings.as_ref().and_then(|readings| readings.tally())
+    }
+
+    /// What the crawl has come to, for the list of its runs.
+    pub fn run_totals(&self) -> RunTotals {
+        let frontier = self.frontier.look();
+        let totals = frontier.totals();
+        let failed = totals.failed.values().sum();
+        RunTotals { pages: totals.answered, bytes: totals.bytes, failed }
     }
 
     pub fn places(&self) -> Standing {

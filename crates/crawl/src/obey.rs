@@ -11,6 +11,7 @@ use crate::change::Change;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::handle::Command;
+use crate::store::runs::RunChange;
 
 /// What is wished for single hosts.
 #[derive(Debug, Default)]
@@ -52,7 +53,8 @@ impl HostWishes {
 impl Engine {
     /// Carries out what somebody asked for, and answers.
     pub(crate) fn obey(&mut self, (changes, reply): Command) {
-        let answer = self.change(&changes).map_err(|error| error.to_string());
+        let done = self.change(&changes).and_then(|()| self.note(&changes));
+        let answer = done.map_err(|error| error.to_string());
         if answer.is_ok() {
             for change in &changes {
                 tracing::info!(key = change.key(), value = change.value(), "setting changed");
@@ -60,6 +62,15 @@ impl Engine {
         }
         // Whoever asked may have gone; the change stands.
         let _ = reply.send(answer);
+    }
+
+    /// Notes in the list of runs what this one was told.
+    fn note(&self, changes: &[Change]) -> Result<()> {
+        let Some(run) = self.shared.run.get() else { return Ok(()) };
+        let told =
+            |change: &Change| RunChange { key: change.key().to_owned(), value: change.value() };
+        let changes = changes.iter().map(told).collect();
+        run.change(self.shared.clock.now(), self.shared.run_totals(), changes)
     }
 
     /// Goes on with the changes of earlier runs: but for those that `told` is about, which is newer.

@@ -192,6 +192,13 @@ fn what_was_changed_since_counts_when_crawls_are_compared_and_settings_are_shown
     assert_eq!(compared(), expected, "while it runs");
     stop(&server, &b);
     assert_eq!(compared(), expected, "and when it has ended");
+    let run = server.get(&format!("/crawls/{b}/runs")).json()["runs"][0].clone();
+    let told = run["changes"].as_array().expect("changes").iter();
+    let mut told: Vec<String> = told
+        .map(|change| format!("{}={}", change["key"], change["value"]).replace('"', ""))
+        .collect();
+    told.sort();
+    assert_eq!(told, ["block=x.test", "delay=2000ms", "exclude=zzz", "rate=50"], "{run:#}");
 }
 
 #[test]

@@ -6,12 +6,11 @@ use super::on_a_thread;
 use crate::directory::Directory;
 use crate::engine::{Ending, Engine};
 use crate::error::{Error, Result};
-use crate::handle::Shared;
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
 use crate::plan::Plan;
 use crate::store::Summary;
-use crate::store::runs::{RunLog, RunTotals};
+use crate::store::runs::RunLog;
 use crate::store::summary::State;
 use crate::writer::Writer;
 
@@ -33,7 +32,9 @@ impl Run {
         let seeds = (self.plan.seeds.len() + self.plan.sitemaps.len()) as u64;
         let keeper = Housekeeper::new(&dir, seeds, &self.plan.limits)?;
         keeper.write_summary(&shared, State::Running, None)?;
-        let run = RunLog::begin(&dir, shared.clock.now(), totals_of(&shared), &self.plan.settings)?;
+        let run =
+            RunLog::begin(&dir, shared.clock.now(), shared.run_totals(), &self.plan.settings)?;
+        shared.run.get_or_init(|| run.clone());
         let mut writer = self.writer;
         writer.begin()?;
         let mut writer = on_a_thread(writer, self.directory);
@@ -56,15 +57,7 @@ impl Run {
         };
         self.jar.as_ref().map_or(Ok(()), Jar::save)?;
         keeper.write_summary(&shared, state, limit)?;
-        run.end(shared.clock.now(), state, limit, totals_of(&shared))?;
+        run.end(shared.clock.now(), state, limit, shared.run_totals())?;
         Summary::read(&dir.join("summary.json"))
     }
-}
-
-/// What the crawl has come to, for the list of its runs.
-fn totals_of(shared: &Shared) -> RunTotals {
-    let frontier = shared.frontier.look();
-    let totals = frontier.totals();
-    let failed = totals.failed.values().sum();
-    RunTotals { pages: totals.answered, bytes: totals.bytes, failed }
 }

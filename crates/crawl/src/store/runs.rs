@@ -1,7 +1,8 @@
 //! `logs/runs.jsonl`: when a crawl ran, with which settings, and what each run brought.
 //!
-//! Two lines for each run: one when it begins, one when it ends. A run that was killed, or ended by an error, has no
-//! second line. Lines are appended and synced; what a crash left of one is passed over by readers.
+//! A line for each run when it begins, one whenever it is told to change something, and one when it ends. A run that was
+//! killed, or ended by an error, has no last line. Lines are appended and synced; what a crash left of one is passed over
+//! by readers.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -16,6 +17,8 @@ use crate::{Error, Result};
 
 /// Bytes of the file that are read, from its end.
 const BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Changes of one run that are told: the last ones.
+const CHANGES_MAX: usize = 100;
 
 /// What a crawl had come to, over all runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -39,12 +42,25 @@ impl RunTotals {
     }
 }
 
+/// Something that a run was told to change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunChange {
+    /// What was changed.
+    pub key: String,
+    /// What it is since then.
+    pub value: String,
+}
+
 /// A line of the file.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Line {
     run: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     started: Option<Millis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<RunChange>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<Millis>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,10 +90,12 @@ pub struct PastRun {
     pub after: Option<RunTotals>,
     /// Its settings, as far as the program tells them.
     pub settings: BTreeMap<String, String>,
+    /// What was changed under way, and when; the last ones.
+    pub changes: Vec<(Millis, RunChange)>,
 }
 
 /// A run that goes on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RunLog {
     path: PathBuf,
     run: String,
@@ -98,6 +116,11 @@ impl RunLog {
         Ok(log)
     }
 
+    /// Notes what it was told to change.
+    pub fn change(&self, at: Millis, totals: RunTotals, changes: Vec<RunChange>) -> Result<()> {
+        self.append(Line { changed: Some(at), changes, ..self.line(totals) })
+    }
+
     /// Notes that it has ended.
     pub fn end(
         &self,
@@ -111,8 +134,7 @@ impl RunLog {
     }
 
     fn line(&self, totals: RunTotals) -> Line {
-        let (run, settings) = (self.run.clone(), BTreeMap::new());
-        Line { run, started: None, ended: None, state: None, limit: None, totals, settings }
+        Line { run: self.run.clone(), totals, ..Line::default() }
     }
 
     fn append(&self, line: Line) -> Result<()> {
@@ -176,9 +198,16 @@ fn put_together(lines: impl Iterator<Item = Line>) -> Vec<PastRun> {
                 before: line.totals,
                 after: None,
                 settings: line.settings,
+                changes: Vec::new(),
             };
             runs.push((line.run, run));
         } else if let Some((_, run)) = runs.last_mut().filter(|(name, _)| *name == line.run) {
+            if let Some(at) = line.changed {
+                run.changes.extend(line.changes.into_iter().map(|change| (at, change)));
+                let old = run.changes.len().saturating_sub(CHANGES_MAX);
+                run.changes.drain(..old);
+                continue;
+            }
             (run.ended, run.state, run.limit) = (line.ended, line.state, line.limit);
             run.after = Some(line.totals);
         }
@@ -201,14 +230,17 @@ mod tests {
         assert_eq!(past_runs(dir.path()).unwrap(), []);
         let settings = BTreeMap::from([("delay".to_owned(), "1s".to_owned())]);
         let first = RunLog::begin(dir.path(), Millis(1), totals(0), &settings).unwrap();
+        let change = |value: &str| RunChange { key: "delay".to_owned(), value: value.to_owned() };
+        first.change(Millis(3), totals(2), vec![change("2s"), change("3s")]).unwrap();
         first.end(Millis(5), State::Limit, Some("max-pages"), totals(7)).unwrap();
         RunLog::begin(dir.path(), Millis(9), totals(7), &settings).unwrap();
         let runs = past_runs(dir.path()).unwrap();
         assert_eq!(runs.len(), 2);
         assert_eq!((runs[0].ended, runs[0].limit.as_deref()), (Some(Millis(5)), Some("max-pages")));
         assert_eq!(runs[0].after.map(|after| after.since(runs[0].before)), Some(totals(7)));
+        assert_eq!(runs[0].changes, ["2s", "3s"].map(|value| (Millis(3), change(value))));
         assert_eq!((runs[1].state, runs[1].after), (None, None));
-        assert_eq!(runs[1].settings, settings);
+        assert_eq!((&runs[1].settings, runs[1].changes.len()), (&settings, 0));
     }
 
     #[test]

@@ -34,9 +34,12 @@ function took({ started, ended, state }) {
   return until === null ? '–' : duration(until - started);
 }
 
-function changed({ settings, limit }) {
+/** What differs from the run before, what was changed under way, and the limit that ended it. */
+function changed({ settings, changes, limit }) {
   const lines = Object.entries(settings ?? {}).map(([key, value]) =>
     h('div', h('code', `${key} = ${settingText(value)}`)),
   );
-  return [limit ? h('div', `ended by ${limit}`) : null, lines.length ? lines : limit ? null : '–'];
+  const later = changes.map(({ at, key, value }) => h('div', h('code', `${key} = ${value}`), ' ', ago(at)));
+  const all = [...lines, ...later, limit ? h('div', `ended by ${limit}`) : null].filter(Boolean);
+  return all.length ? all : '–';
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use larm_core::Millis;
 use larm_crawl::Summary;
-use larm_crawl::store::runs::{PastRun, RunTotals, past_runs};
+use larm_crawl::store::runs::{PastRun, RunChange, RunTotals, past_runs};
 use larm_crawl::store::summary::State;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,6 +14,17 @@ use crate::problem::Problem;
 
 /// Runs that are shown: the last ones.
 const RUNS_SHOWN: usize = 1_000;
+
+/// Something that was changed while a run was under way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ChangeUnderWay {
+    /// When, in milliseconds since 1970.
+    pub at: u64,
+    /// What was changed.
+    pub key: String,
+    /// What it was changed to.
+    pub value: String,
+}
 
 /// One run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -35,6 +47,8 @@ pub struct Run {
     pub failed: u64,
     /// Settings that differ from the run before. Null: it is not set any more.
     pub settings: BTreeMap<String, Option<String>>,
+    /// What was changed while it ran, in order; the last ones.
+    pub changes: Vec<ChangeUnderWay>,
 }
 
 /// The runs of the crawl, the first one first.
@@ -66,12 +80,18 @@ fn told(past: &[PastRun], is_running: bool, now: Option<&Summary>) -> Vec<Run> {
                 bytes: brought.bytes,
                 failed: brought.failed,
                 settings: changed(before, &run.settings),
+                changes: run.changes.iter().map(under_way).collect(),
             }
         })
         .collect();
     let old = runs.len().saturating_sub(RUNS_SHOWN);
     runs.drain(..old);
     runs
+}
+
+fn under_way((at, change): &(Millis, RunChange)) -> ChangeUnderWay {
+    let RunChange { key, value } = change.clone();
+    ChangeUnderWay { at: at.0, key, value }
 }
 
 fn totals(summary: &Summary) -> RunTotals {
@@ -102,8 +122,6 @@ pub fn changed(
 
 #[cfg(test)]
 mod tests {
-    use larm_core::Millis;
-
     use super::*;
 
     fn run(state: Option<State>, pages: (u64, Option<u64>), delay: &str) -> PastRun {
@@ -116,6 +134,7 @@ mod tests {
             before: totals(pages.0),
             after: pages.1.map(totals),
             settings: BTreeMap::from([("delay".to_owned(), delay.to_owned())]),
+            changes: Vec::new(),
         }
     }
 
