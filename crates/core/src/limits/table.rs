@@ -217,8 +217,8 @@ limits! {
     log_segment_bytes_max = 64 * MIB, ceiling GIB, "the next segment begins", "log.segments";
     #[doc = "Bytes of one log record."]
     log_record_bytes_max = 64 * MIB, ceiling GIB, "a larger one on disk is taken for damage", "log.damaged";
-    #[doc = "Bytes of memory for the filters that spare reads of the seen set."]
-    sieve_filter_bytes_max = 48 * MIB, ceiling 64 * GIB, "the largest filter is halved, more is read", "sieve.filters_halved";
+    #[doc = "Bytes of memory that spare reads of the seen set: filters, and keys where these leave room."]
+    sieve_filter_bytes_max = 48 * MIB, ceiling 64 * GIB, "keys stay on disk, then the largest filter is halved: more is read", "sieve.filters_halved";
     #[doc = "Places in a channel between two stages."]
     channel_max = 64, ceiling 65_536, "back-pressure", "engine.channel_full";
     #[doc = "Bytes of one WARC file."]

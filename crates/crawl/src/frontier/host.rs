@@ -386,11 +386,11 @@ impl Host {
     pub fn checkpoint(
         &mut self,
         limits: &Limits,
-        mut write: impl FnMut(u32, BlockId, Vec<u8>),
+        mut write: impl FnMut(u32, BlockId, &[u8]),
     ) -> Vec<(u32, BlockId)> {
         let mut removed = Vec::new();
         for (i, origin) in (0..).zip(&mut self.origins) {
-            let mut write = |block, list| write(i, block, list);
+            let mut write = |block, list: &[u8]| write(i, block, list);
             let blocks = origin.queue.checkpoint(limits, &mut write);
             removed.extend(blocks.into_iter().map(|block| (i, block)));
         }

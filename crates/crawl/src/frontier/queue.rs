@@ -322,14 +322,17 @@ impl Queue {
     pub fn checkpoint(
         &mut self,
         limits: &Limits,
-        write: &mut impl FnMut(BlockId, Vec<u8>),
+        write: &mut impl FnMut(BlockId, &[u8]),
     ) -> Vec<BlockId> {
         let mut removed = self.form_blocks(limits);
         let empty = self.loaded.values().filter(|block| block.live == 0);
         removed.extend(empty.map(|block| block.id));
         self.loaded.retain(|_, block| block.live > 0);
+        let mut list = Vec::new();
         for block in self.loaded.values().filter(|block| block.unwritten) {
-            write(block.id, self.list_of(block));
+            list.clear();
+            self.list_block(block, &mut list);
+            write(block.id, &list);
         }
         for block in self.loaded.values_mut().filter(|block| block.unwritten) {
             block.unwritten = false;
@@ -338,14 +341,13 @@ impl Queue {
         removed
     }
 
-    fn list_of(&self, block: &LoadedBlock) -> Vec<u8> {
+    fn list_block(&self, block: &LoadedBlock, list: &mut Vec<u8>) {
         let waiting = self.memory.iter_from(block.from);
         let its_own = waiting.filter(|(_, waiting)| waiting.block == Some(block.id.number));
-        let mut list = Vec::with_capacity(block.live as usize * pack::URL_BYTES);
+        list.reserve(block.live as usize * pack::URL_BYTES);
         for (place, waiting) in its_own.take(block.live as usize) {
-            pack::put_entry(&mut list, place.seq, &waiting.packed);
+            pack::put_entry(list, place.seq, &waiting.packed);
         }
-        list
     }
 
     /// The loose items, right behind [`Queue::checkpoint`].

@@ -220,12 +220,10 @@ impl Store {
         self.read(&self.sites, &page_bytes(partition, Fingerprint(site.0)))
     }
 
-    /// A batch to be written as one.
-    pub fn batch(self: &Arc<Self>) -> Batch {
-        Batch {
-            store: self.clone(),
-            batch: self.database.batch().durability(Some(PersistMode::SyncAll)),
-        }
+    /// A batch of about so many rows, to be written as one.
+    pub fn batch(self: &Arc<Self>, rows: usize) -> Batch {
+        let batch = fjall::OwnedWriteBatch::with_capacity(self.database.clone(), rows);
+        Batch { store: self.clone(), batch: batch.durability(Some(PersistMode::SyncAll)) }
     }
 
     /// What a row says that [`encode`] made.
@@ -262,7 +260,7 @@ impl Batch {
     }
 
     /// Writes a block.
-    pub fn put_block(&mut self, key: BlockKey, list: Vec<u8>) {
+    pub fn put_block(&mut self, key: BlockKey, list: Row) {
         self.batch.insert(&self.store.blocks, key.bytes(), list);
     }
 

@@ -36,7 +36,7 @@ fn next(queue: &mut Queue, now: u64) -> Option<Item> {
 
 /// Does to `disk` what a checkpoint of the frontier does to the store.
 fn checkpoint(queue: &mut Queue, limits: &Limits, disk: &mut HashMap<BlockId, Vec<u8>>) {
-    let removed = queue.checkpoint(limits, &mut |id, list| _ = disk.insert(id, list));
+    let removed = queue.checkpoint(limits, &mut |id, list| _ = disk.insert(id, list.to_vec()));
     removed.iter().for_each(|id| _ = disk.remove(id).expect("only what was written is removed"));
     queue.unload_beyond(limits);
 }

@@ -3,8 +3,8 @@
 //! New fingerprints gather in memory; a checkpoint writes them as a sorted run, and runs of like
 //! size are merged, so that each fingerprint is rewritten at most about once for each quadrupling
 //! of the set. In front of the runs stand a table of recently offered fingerprints, since most
-//! links of a page were on the page before, and a small filter per run. Both only save reads: the
-//! answer is always exact.
+//! links of a page were on the page before, and a small filter per run; and what memory the filters do
+//! not need holds the keys of runs. All of these only save reads: the answer is always exact.
 //!
 //! - SIEVE-1: [`Sieve::insert`] says `true` exactly once per fingerprint. There is no "new?" beside
 //!   it that a decision could be built on; that something was seen, [`Recent`] may tell.
@@ -34,7 +34,7 @@ use std::sync::Arc;
 use larm_core::Limits;
 
 use self::merge::Merge;
-use self::run::{Run, RunWriter, Wanted};
+use self::run::{Room, Run, RunWriter, Wanted};
 use crate::disk::{Disk, RealDisk};
 use crate::frontier::keyed::KeySet;
 use crate::{Error, Result};
@@ -53,7 +53,7 @@ const MERGE_FACTOR: u64 = 10;
 pub struct Sieve {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
-    filter_bytes_max: u64,
+    memory_bytes_max: u64,
     recent: Arc<Recent>,
     /// In no run yet.
     newest: KeySet<u64>,
@@ -85,7 +85,7 @@ impl Sieve {
         disk.create_dir(dir)?;
         let last = RunName::all_in(&*disk, dir)?.into_iter().chain(runs.iter().copied()).max();
         let mut sieve = Self {
-            filter_bytes_max: limits.sieve_filter_bytes_max,
+            memory_bytes_max: limits.sieve_filter_bytes_max,
             recent: Arc::default(),
             newest: KeySet::default(),
             saving: Arc::default(),
@@ -98,7 +98,7 @@ impl Sieve {
         };
         for &name in runs {
             let file = sieve.disk.open(&name.path(dir))?;
-            sieve.add(Run::open(name, file, sieve.run_filter_bytes_max())?);
+            sieve.add(Run::open(name, file, sieve.room())?);
         }
         sieve.remove_unused()?;
         Ok(sieve)
@@ -164,7 +164,7 @@ impl Sieve {
             dir: self.dir.clone(),
             keys: self.saving.clone(),
             name,
-            filter_bytes_max: self.run_filter_bytes_max(),
+            room: self.room(),
             merges: std::mem::take(&mut self.merges),
             merge_keys: MERGE_KEYS.max(MERGE_FACTOR * self.saving.len() as u64),
             names: self.names(),
@@ -230,24 +230,36 @@ impl Sieve {
         let name = self.next_name;
         self.next_name = name.next();
         let file = self.disk.create(&name.path(&self.dir))?;
-        Ok(RunWriter::begin(name, file, count, self.run_filter_bytes_max()))
+        Ok(RunWriter::begin(name, file, count, self.room()))
     }
 
-    /// What the filter of one run may take: while the largest are merged, there are two of its size.
-    fn run_filter_bytes_max(&self) -> u64 {
-        self.filter_bytes_max / 2
+    /// What one more run may take: while the largest are merged, there are two of its size. Keys get no
+    /// more than is free, so that none are gathered where filters need all there is.
+    fn room(&self) -> Room {
+        let half = self.memory_bytes_max / 2;
+        let free = self.memory_bytes_max.saturating_sub(self.memory_bytes());
+        Room { filter: half, all: half.min(free) }
+    }
+
+    /// What the filters and keys of all runs take.
+    fn memory_bytes(&self) -> u64 {
+        self.runs.iter().map(Run::memory_bytes).sum()
     }
 
     fn add(&mut self, run: Run) {
         let place = self.runs.partition_point(|other| other.count() > run.count());
         self.runs.insert(place, run);
-        self.fit_filters();
+        self.fit_memory();
     }
 
-    /// Halves the largest filter until all of them together are within their maximum.
-    fn fit_filters(&mut self) {
-        while self.runs.iter().map(|run| run.filter().bytes()).sum::<u64>() > self.filter_bytes_max
-        {
+    /// Lets go of keys, those of the largest run first, and then halves the largest filter until all of
+    /// them together are within their maximum.
+    fn fit_memory(&mut self) {
+        while self.memory_bytes() > self.memory_bytes_max {
+            if let Some(largest) = self.runs.iter_mut().find(|run| run.is_in_memory()) {
+                largest.drop_keys();
+                continue;
+            }
             let largest = self.runs.iter_mut().max_by_key(|run| run.filter().bytes());
             largest.expect("filters with bytes belong to runs").halve_filter();
         }

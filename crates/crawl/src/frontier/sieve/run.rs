@@ -3,7 +3,8 @@
 //! The file is the keys, smallest first, in pages of 512, and a footer (`docs/formats.md`). It is
 //! written from front to back, so a file without a good footer is not a run. Memory keeps for each
 //! leaf, a quarter of a page, its first key and its checksum, so that a look-up costs at most one read
-//! of one leaf, and what was read is checked every time.
+//! of one leaf, and what was read is checked every time. Where there is room for all keys, it keeps
+//! these as well, and nothing is read.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -37,22 +38,29 @@ pub(super) struct Wanted {
     pub(super) place: usize,
 }
 
+/// Bytes of memory that a run may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// For its filter.
+    pub(super) filter: u64,
+    /// For its filter and its keys; if they are more, the keys stay on disk.
+    pub(super) all: u64,
+}
+
 /// A run that can be asked.
 #[derive(Debug)]
 pub(super) struct Run {
     leaves: Arc<Leaves>,
     filter: Filter,
+    /// All of them, if there is room.
+    keys: Option<Vec<u64>>,
 }
 
 impl Run {
     /// Opens a run and reads all of it: a filter must be built, and damage is better found now.
-    pub(super) fn open(
-        name: RunName,
-        file: Box<dyn DiskFile>,
-        filter_bytes_max: u64,
-    ) -> Result<Self> {
+    pub(super) fn open(name: RunName, file: Box<dyn DiskFile>, room: Room) -> Result<Self> {
         let (count, checksum) = read_footer(&*file)?;
-        let mut index = Index::new(count, filter_bytes_max);
+        let mut index = Index::new(count, room);
         let mut page = vec![0; PAGE_BYTES];
         for offset in (0..count * KEY_BYTES as u64).step_by(PAGE_BYTES) {
             page.truncate((count * KEY_BYTES as u64 - offset).min(PAGE_BYTES as u64) as usize);
@@ -79,6 +87,22 @@ impl Run {
 
     pub(super) fn halve_filter(&mut self) {
         self.filter.halve();
+    }
+
+    /// Whether its keys are in memory.
+    pub(super) fn is_in_memory(&self) -> bool {
+        self.keys.is_some()
+    }
+
+    /// Lets go of its keys, which are on disk as well.
+    pub(super) fn drop_keys(&mut self) {
+        self.keys = None;
+    }
+
+    /// What its filter and its keys take.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let keys = self.keys.as_ref().map_or(0, |keys| keys.len() * KEY_BYTES);
+        self.filter.bytes() + keys as u64
     }
 
     /// The keys, to be read in order, also while the run is in use.
@@ -109,6 +133,11 @@ impl Run {
         let Some(leaf) = self.leaves.leaf_of(key) else {
             return Ok(false);
         };
+        if let Some(keys) = &self.keys {
+            let start = leaf * LEAF_KEYS;
+            let end = (start + LEAF_KEYS).min(keys.len());
+            return Ok(keys[start..end].binary_search(&key).is_ok());
+        }
         if *loaded != Some(leaf) {
             *loaded = None;
             self.leaves.read(leaf..leaf + 1, bytes)?;
@@ -180,14 +209,9 @@ pub(super) struct RunWriter {
 }
 
 impl RunWriter {
-    /// Begins a run of `count` keys in an empty file, with a filter of at most so many bytes.
-    pub(super) fn begin(
-        name: RunName,
-        file: Box<dyn DiskFile>,
-        count: u64,
-        filter_bytes_max: u64,
-    ) -> Self {
-        let index = Index::new(count, filter_bytes_max);
+    /// Begins a run of `count` keys in an empty file.
+    pub(super) fn begin(name: RunName, file: Box<dyn DiskFile>, count: u64, room: Room) -> Self {
+        let index = Index::new(count, room);
         let page = Vec::with_capacity(PAGE_BYTES);
         let unwritten = Vec::with_capacity(WRITE_BYTES);
         Self { name, file, index, page, unwritten }
@@ -250,14 +274,18 @@ struct Index {
     /// Of the checksums of all pages so far.
     checksum: u32,
     filter: Filter,
+    /// All of them, if there is room.
+    keys: Option<Vec<u64>>,
 }
 
 impl Index {
-    fn new(count: u64, filter_bytes_max: u64) -> Self {
-        let filter = Filter::new(count, filter_bytes_max);
+    fn new(count: u64, room: Room) -> Self {
+        let filter = Filter::new(count, room.filter);
+        let fit = filter.bytes().saturating_add(count.saturating_mul(KEY_BYTES as u64)) <= room.all;
+        let keys = fit.then(|| Vec::with_capacity(count as usize));
         let leaves = count.div_ceil(LEAF_KEYS as u64) as usize;
         let (fences, checksums) = (Vec::with_capacity(leaves), Vec::with_capacity(leaves));
-        Self { count, added: 0, last: None, fences, checksums, checksum: 0, filter }
+        Self { count, added: 0, last: None, fences, checksums, checksum: 0, filter, keys }
     }
 
     /// Takes one page, which is not empty; the error says what is wrong with it.
@@ -270,6 +298,9 @@ impl Index {
             self.filter.insert(key);
             self.added += 1;
         }
+        if let Some(all) = &mut self.keys {
+            all.extend(keys(page));
+        }
         for leaf in page.chunks(LEAF_BYTES) {
             self.fences.extend(keys(leaf).next());
             self.checksums.push(crc32c::crc32c(leaf));
@@ -280,8 +311,9 @@ impl Index {
     }
 
     fn into_run(self, name: RunName, file: Box<dyn DiskFile>) -> Run {
-        let Self { count: keys, fences, checksums, filter, .. } = self;
-        Run { leaves: Arc::new(Leaves { name, file, keys, fences, checksums }), filter }
+        let Self { count, fences, checksums, filter, keys, .. } = self;
+        let leaves = Leaves { name, file, keys: count, fences, checksums };
+        Run { leaves: Arc::new(leaves), filter, keys }
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::merge::Merge;
-use super::run::{Run, RunName, RunWriter};
+use super::run::{Room, Run, RunName, RunWriter};
 use crate::Result;
 use crate::disk::Disk;
 use crate::frontier::keyed::KeySet;
@@ -21,7 +21,7 @@ pub struct Saving {
     pub(super) keys: Arc<KeySet<u64>>,
     /// The run of `keys`, without a file yet.
     pub(super) name: RunName,
-    pub(super) filter_bytes_max: u64,
+    pub(super) room: Room,
     pub(super) merges: Vec<Merge>,
     pub(super) merge_keys: u64,
     /// The runs that make up the set as it is.
@@ -80,8 +80,7 @@ impl Saving {
         let mut keys: Vec<u64> = self.keys.iter().copied().collect();
         keys.sort_unstable();
         let file = self.disk.create(&self.name.path(&self.dir))?;
-        let mut writer =
-            RunWriter::begin(self.name, file, keys.len() as u64, self.filter_bytes_max);
+        let mut writer = RunWriter::begin(self.name, file, keys.len() as u64, self.room);
         keys.iter().try_for_each(|&key| writer.push(key))?;
         writer.finish().map(Some)
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use larm_core::Limits;
 
-use super::{RunName, Saving, Sieve, tier};
+use super::{Run, RunName, Saving, Sieve, tier};
 use crate::disk::faulty::{Dice, Fault, FaultyDisk};
 use crate::disk::{Disk, RealDisk};
 use crate::{Error, Result};
@@ -246,17 +246,55 @@ fn a_damaged_run_is_refused() {
 #[test]
 fn damage_while_the_sieve_is_in_use_is_an_error_and_inserts_nothing() {
     let temp = tempfile::tempdir().unwrap();
-    let mut sieve = Sieve::open(temp.path(), &[], &Limits::default()).unwrap();
+    let limits = Limits { sieve_filter_bytes_max: 8_192, ..Limits::default() };
+    let mut sieve = Sieve::open(temp.path(), &[], &limits).unwrap();
     let keys: Vec<u64> = (0..1_000).map(|n| Dice(n).roll()).collect();
     sieve.insert(&keys).unwrap();
     let names = sieve.checkpoint().unwrap();
     sieve.recent = Arc::default();
+    assert!(!sieve.runs[0].is_in_memory(), "there is no room for its keys");
     let mut content = std::fs::read(names[0].path(temp.path())).unwrap();
     content[100] ^= 1;
     std::fs::write(names[0].path(temp.path()), content).unwrap();
     let batch: Vec<u64> = (0..2_000).map(|n| Dice(n).roll()).collect();
     assert!(matches!(sieve.insert(&batch), Err(Error::Damaged { offset: 0, .. })));
     assert_eq!(sieve.len(), 1_000);
+}
+
+#[test]
+fn where_there_is_room_for_keys_nothing_is_read() {
+    let disk = FaultyDisk::default();
+    let mut sieve = open(&disk, &[]).unwrap();
+    let keys: Vec<u64> = (0..300).map(|n| Dice(n).roll()).collect();
+    sieve.insert(&keys).unwrap();
+    let names = sieve.checkpoint().unwrap();
+    let sieves = [open(&disk, &names).unwrap(), sieve];
+    disk.put(&names[0].path(Path::new(DIR)), b"overwritten by somebody");
+    for mut sieve in sieves {
+        sieve.recent = Arc::default();
+        assert!(sieve.runs[0].is_in_memory());
+        assert!(keys.iter().all(|&key| sieve.contains(key).unwrap()));
+        assert!((300..5_000).all(|n| !sieve.contains(Dice(n).roll()).unwrap()));
+    }
+}
+
+#[test]
+fn filters_and_keys_share_their_memory_and_keys_make_room_first() {
+    let mut sieve = open(&FaultyDisk::default(), &[]).unwrap();
+    let (mut next, mut were_in_memory, mut were_not) = (0, false, false);
+    for count in [200, 100, 50, 300, 2_000, 20, 3_000, 250, 20_000, 10] {
+        let keys: Vec<u64> = (next..next + count).map(|n| Dice(n).roll()).collect();
+        next += count;
+        sieve.insert(&keys).unwrap();
+        sieve.checkpoint().unwrap();
+        assert!(sieve.memory_bytes() <= 8_192, "{} bytes", sieve.memory_bytes());
+        were_in_memory |= sieve.runs.iter().any(Run::is_in_memory);
+        were_not |= sieve.runs.iter().any(|run| !run.is_in_memory());
+        sieve.recent = Arc::default();
+        assert!((0..next).step_by(7).all(|n| sieve.contains(Dice(n).roll()).unwrap()));
+    }
+    assert!(were_in_memory && were_not);
+    assert!(!sieve.runs.iter().any(Run::is_in_memory), "the filters need all of it");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::frontier::store::{Batch, BlockKey, Row, Store};
 #[derive(Default)]
 pub struct Gathered {
     hosts: Vec<(u16, HostKey, Row)>,
-    blocks: Vec<(BlockKey, Vec<u8>)>,
+    blocks: Vec<(BlockKey, Row)>,
     used_blocks: Vec<BlockKey>,
     pages: Arc<KeyMap<Fingerprint, (u16, Row)>>,
     digests: Arc<KeyMap<BodyDigest, Row>>,
@@ -50,7 +50,7 @@ impl State {
             let at = |origin, block| BlockKey { partition, host: host_key, origin, block };
             let blocks = &mut gathered.blocks;
             let used = host.checkpoint(&self.limits, |origin, block, list| {
-                blocks.push((at(origin, block), list));
+                blocks.push((at(origin, block), Row::from(list)));
             });
             gathered.used_blocks.extend(used.into_iter().map(|(o, block)| at(o, block)));
             let row = host.to_row(self.run_started, self.next_seq);
@@ -63,9 +63,16 @@ impl State {
 }
 
 impl Gathered {
+    /// How many rows are written or removed, that of the crawl as a whole included.
+    fn rows(&self) -> usize {
+        let kept = self.hosts.len() + self.sites.len() + self.pages.len();
+        let kept = kept + self.digests.len() + self.robots.len();
+        kept + self.blocks.len() + self.used_blocks.len() + 1
+    }
+
     /// Puts all of it into a batch, sorted, as the store likes it.
     pub fn into_batch(mut self, store: &Arc<Store>) -> Batch {
-        let mut batch = store.batch();
+        let mut batch = store.batch(self.rows());
         self.hosts.sort_unstable_by_key(|(partition, key, _)| (*partition, *key));
         let hosts = self.hosts.into_iter();
         hosts.for_each(|(partition, key, row)| batch.put_host(partition, key, row));
