@@ -30,6 +30,20 @@ fn equal(eight: u64, wanted: u8) -> u64 {
     differing.wrapping_sub(EACH) & !differing & TOP
 }
 
+/// Which bytes are smaller than this one, which is no more than 128, by their top bits.
+#[inline(always)]
+fn below(eight: u64, limit: u8) -> u64 {
+    // With the top bit set, no byte takes anything from the next.
+    !((eight | TOP) - u64::from(limit) * EACH) & !eight & TOP
+}
+
+/// Which bytes are letters of ASCII, by their top bits.
+#[inline(always)]
+fn letters(eight: u64) -> u64 {
+    let small = eight | (0x20 * EACH);
+    below(small, b'z' + 1) & !below(small, b'a')
+}
+
 /// Which byte was found first.
 #[inline(always)]
 fn first(found: u64) -> usize {
@@ -41,14 +55,43 @@ fn first(found: u64) -> usize {
 pub(super) fn find(bytes: &[u8], from: usize, wanted: u8) -> Option<usize> {
     let rest = bytes.get(from..)?;
     let mut passed = 0;
-    for eight in rest.as_chunks().0.iter().take(NEAR_BYTES / 8) {
-        let found = equal(u64::from_le_bytes(*eight), wanted);
-        if found != 0 {
-            return Some(from + passed + first(found));
+    for stride in rest.as_chunks::<STRIDE>().0.iter().take(NEAR_BYTES / STRIDE) {
+        if among(stride, |byte| byte == wanted) {
+            return Some(from + passed + place_in(stride, wanted));
         }
-        passed += 8;
+        passed += STRIDE;
     }
     memchr::memchr(wanted, &rest[passed..]).map(|step| from + passed + step)
+}
+
+/// Where a byte is that is known to be there.
+#[inline(always)]
+fn place_in(stride: &[u8; STRIDE], wanted: u8) -> usize {
+    let (start, end) = (stride.first_chunk(), stride.last_chunk());
+    let found = |eight: Option<&[u8; 8]>| {
+        eight.map_or(0, |eight| equal(u64::from_le_bytes(*eight), wanted))
+    };
+    match found(start) {
+        0 => 8 + first(found(end)),
+        found => first(found),
+    }
+}
+
+/// Where the letters of ASCII from `from` on end.
+#[inline]
+pub(super) fn letters_end(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(eight) = eight(bytes, at) {
+        let others = letters(eight) ^ TOP;
+        if others != 0 {
+            return at + first(others);
+        }
+        at += 8;
+    }
+    while bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
+        at += 1;
+    }
+    at
 }
 
 /// Whether a byte of the text is such a one. The test should be free of branches (`|` and not `||`).
@@ -57,12 +100,18 @@ pub(super) fn any(text: &[u8], is_wanted: impl Fn(u8) -> bool) -> bool {
     if let Some(end) = text.last_chunk::<STRIDE>() {
         // The last bytes are looked at twice where they fill no stride.
         let mut strides = text.as_chunks::<STRIDE>().0.iter();
-        strides.any(|stride| among(stride, &is_wanted)) || among(end, &is_wanted)
+        strides.any(|stride| among(stride, &is_wanted)) || apart(end, &is_wanted)
     } else if let (Some(start), Some(end)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
-        among(start, &is_wanted) || among(end, &is_wanted)
+        apart(start, &is_wanted) || apart(end, &is_wanted)
     } else {
         text.iter().any(|&byte| is_wanted(byte))
     }
+}
+
+/// The same as `among`, out of line: of two such loops in a row the compiler makes no vectors.
+#[inline(never)]
+fn apart<const N: usize>(bytes: &[u8; N], is_wanted: impl Fn(u8) -> bool) -> bool {
+    among(bytes, is_wanted)
 }
 
 #[inline(always)]
@@ -80,6 +129,10 @@ pub(super) fn space_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
         at += 1;
+        // Often it is one line break.
+        if bytes.get(at) != Some(&b' ') {
+            continue;
+        }
         while let Some(eight) = eight(bytes, at) {
             let spaces = first(eight ^ (u64::from(b' ') * EACH));
             at += spaces;
@@ -111,6 +164,24 @@ mod tests {
         fn white_space_ends_where_a_plain_search_says(text in "[ \\n\\t\\x0b]{0,9} {0,20}[ \\na]{0,9}") {
             let plain = text.bytes().position(|byte| !byte.is_ascii_whitespace());
             proptest::prop_assert_eq!(space_end(text.as_bytes(), 0), plain.unwrap_or(text.len()));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn letters_end_where_a_plain_search_says(text in "[a-zA-Z]{0,20}[ @{\\[`é]?[a-z]{0,9}", from in 0_usize..30) {
+            let rest = text.as_bytes().get(from..).unwrap_or_default();
+            let plain = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+            proptest::prop_assert_eq!(letters_end(text.as_bytes(), from), from + plain);
+        }
+
+        #[test]
+        fn bytes_below_a_limit_are_found_each(text: [u8; 8], limit in 0_u8..=128) {
+            let found = below(u64::from_le_bytes(text), limit).to_le_bytes();
+            proptest::prop_assert_eq!(found, text.map(|byte| if byte < limit { 0x80 } else { 0 }));
+            let found = letters(u64::from_le_bytes(text)).to_le_bytes();
+            let top = |byte: u8| if byte.is_ascii_alphabetic() { 0x80 } else { 0 };
+            proptest::prop_assert_eq!(found, text.map(top));
         }
     }
 

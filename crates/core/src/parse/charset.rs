@@ -146,7 +146,7 @@ fn stays_in_head(event: Event<'_>) -> bool {
     match event {
         Event::Start { tag, .. } => tag.is_of_head(),
         Event::End { tag, .. } => tag != Tag::Head,
-        Event::Text(text) => text.within.is_some() || text.source.trim_ascii().is_empty(),
+        Event::Text(text) => text.within.is_some() || text.source.as_str().trim_ascii().is_empty(),
     }
 }
 

@@ -51,17 +51,21 @@ fn is_latin(sample: &str) -> bool {
     if bytes.is_ascii() {
         return bytes.iter().any(u8::is_ascii_alphabetic);
     }
-    let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    let foreign = bytes.iter().filter(|&&byte| byte > 0xc9 && byte != 0xe1).count();
-    letters > foreign * 2
+    // A few at a time, so that single bytes hold the counts and many are added together.
+    let foreign = bytes.chunks(64).map(|some| {
+        let foreign = some.iter().map(|&byte| u8::from((byte > 0xc9) & (byte != 0xe1)));
+        usize::from(foreign.sum::<u8>())
+    });
+    let letters_min = foreign.sum::<usize>() * 2 + 1;
+    bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).nth(letters_min - 1).is_some()
 }
 
 fn latin(sample: &str) -> Option<Lang> {
     let mut votes = [0_u16; LANGUAGES_MAX];
-    let mut words = 0;
+    let (mut words, small_words) = (0, &*SMALL_WORDS);
     each_word(sample, |word| {
         words += 1;
-        count(&mut votes, word.map_or(0, |word| SMALL_WORDS.get(word)));
+        count(&mut votes, word.map_or(0, |word| small_words.get(word)));
     });
     choose(sample, &votes, words)
 }
@@ -72,10 +76,9 @@ fn each_word(sample: &str, mut each: impl FnMut(Option<Word>)) {
     let mut lower = String::new();
     let mut at = 0;
     while at < bytes.len() {
-        let letters = bytes[at..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        let end = at + letters;
+        let end = bytes::letters_end(bytes, at);
         if bytes.get(end).is_none_or(u8::is_ascii) {
-            if letters > 0 {
+            if end > at {
                 each(Word::plain(bytes, at..end));
             }
             at = end + 1;

@@ -302,7 +302,7 @@ pub(super) struct LinkId(usize);
 impl Links {
     /// With room for the links that a page of so many bytes is likely to have.
     pub fn with_room(bytes: usize) -> Self {
-        let (arena, spans) = (String::with_capacity(bytes / 8), Vec::with_capacity(bytes / 512));
+        let (arena, spans) = (String::with_capacity(bytes / 6), Vec::with_capacity(bytes / 192));
         Self { arena, spans, ..Self::default() }
     }
 
@@ -390,7 +390,8 @@ impl Links {
 }
 
 pub(super) fn is_data(target: &str) -> bool {
-    target.as_bytes().get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"data:"))
+    let is_data = |start: &[u8; 5]| start[0] | 0x20 == b'd' && start.eq_ignore_ascii_case(b"data:");
+    target.as_bytes().first_chunk().is_some_and(is_data)
 }
 
 /// The target if it may become a URL within the limit; its fragment, which no server sees, is given

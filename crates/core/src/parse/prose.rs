@@ -54,6 +54,21 @@ impl Prose {
         }
     }
 
+    /// The same for a plain one.
+    #[inline(always)]
+    pub fn plain(&mut self, piece: Plain<'_>) {
+        if self.cut {
+            return;
+        }
+        if piece.is_behind {
+            self.widen(Gap::Space);
+        }
+        self.run(piece.words);
+        if piece.is_before {
+            self.widen(Gap::Space);
+        }
+    }
+
     /// Whatever comes next begins a new line.
     pub fn line(&mut self) {
         self.widen(Gap::Line);
@@ -89,27 +104,29 @@ impl Prose {
     }
 
     /// Words that are one space apart.
+    #[inline(never)]
     fn run(&mut self, run: &str) {
-        let gap = match self.gap {
-            _ if self.text.is_empty() => None,
-            Gap::None => None,
-            Gap::Space => Some(' '),
-            Gap::Line => Some('\n'),
-        };
+        let gap = if self.text.is_empty() { Gap::None } else { self.gap };
         self.gap = Gap::None;
         if run.len() >= self.bytes_max - self.text.len() {
             return self.last_run(gap, run);
         }
-        if let Some(gap) = gap {
-            self.text.push(gap);
+        match gap {
+            Gap::None => {}
+            Gap::Space => self.text.push(' '),
+            Gap::Line => self.text.push('\n'),
         }
         self.text.push_str(run);
     }
 
     /// The same where not all may fit.
     #[cold]
-    fn last_run(&mut self, gap: Option<char>, run: &str) {
-        self.push(gap.map_or("", |gap| if gap == ' ' { " " } else { "\n" }));
+    fn last_run(&mut self, gap: Gap, run: &str) {
+        self.push(match gap {
+            Gap::None => "",
+            Gap::Space => " ",
+            Gap::Line => "\n",
+        });
         self.push(run);
     }
 
@@ -126,6 +143,72 @@ impl Prose {
     }
 }
 
+/// A piece whose words are one space apart already, with nothing in it that means more than itself: no character
+/// reference and no control character. Most are such, and one look tells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plain<'a> {
+    words: &'a str,
+    /// Whether white space comes before them.
+    is_behind: bool,
+    /// Whether white space comes behind them.
+    is_before: bool,
+}
+
+impl<'a> Plain<'a> {
+    pub fn of(piece: &'a str) -> Option<Self> {
+        let bytes = piece.as_bytes();
+        let start = bytes::space_end(bytes, 0);
+        let end = bytes.len() - usize::from(bytes.last() == Some(&b' '));
+        if !is_plain(bytes.get(start..end)?) {
+            return None;
+        }
+        let words = &piece[start..end];
+        Some(Self { words, is_behind: start > 0, is_before: end < bytes.len() })
+    }
+}
+
+/// Whether this is one word or more, one space apart, and plain.
+fn is_plain(words: &[u8]) -> bool {
+    let Some(&last) = words.last() else { return false };
+    if (last <= b' ') | (last == b'&') {
+        return false;
+    }
+    match words.len() {
+        ..9 => is_word(words) || words.windows(2).all(|two| !is_break(two[0], two[1])),
+        9..=STRIDE => are_plain::<8>(words),
+        _ => are_plain::<STRIDE>(words),
+    }
+}
+
+fn is_word(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte > b' ' && byte != b'&')
+}
+
+/// Whether these are plain, the last one aside, which is seen as a neighbour. There are more than `N`.
+#[inline(always)]
+fn are_plain<const N: usize>(words: &[u8]) -> bool {
+    let some = |at: usize| -> Option<&[u8; N]> { words.get(at..)?.first_chunk() };
+    let last = words.len() - 1 - N;
+    let mut at = 0;
+    while let (Some(bytes), Some(next)) = (some(at), some(at + 1)) {
+        let mut is_broken = false;
+        for i in 0..N {
+            is_broken |= is_break(bytes[i], next[i]);
+        }
+        if is_broken | (at == last) {
+            return !is_broken;
+        }
+        // The last bytes are looked at twice where they fill no stride.
+        at = last.min(at + N);
+    }
+    false
+}
+
+#[inline(always)]
+fn is_break(byte: u8, next: u8) -> bool {
+    (byte < b' ') | (byte == b'&') | ((byte == b' ') & (next == b' '))
+}
+
 /// Whether a piece has no words. An empty one has some: it separates nothing.
 pub(super) fn is_blank(piece: &str) -> bool {
     !piece.is_empty() && bytes::space_end(piece.as_bytes(), 0) == piece.len()
@@ -138,18 +221,19 @@ const STRIDE: usize = 16;
 /// Where the words at the start of a text are no longer one space apart: at white space that is no
 /// space, has more of it behind it, or ends the text.
 fn run_end(text: &[u8]) -> usize {
+    let Some(last) = text.len().checked_sub(STRIDE + 1) else { return closer_run_end(text, 0) };
     let mut at = 0;
     while let Some(bytes) = text[at..].first_chunk() {
         if may_end_run(bytes) {
             return closer_run_end(text, at);
         }
-        at += STRIDE;
+        if at == last {
+            break;
+        }
+        // The last bytes are looked at twice where they fill no stride.
+        at = last.min(at + STRIDE);
     }
-    // What is left is looked at together with some of the bytes before it.
-    match text.last_chunk() {
-        Some(bytes) if !may_end_run(bytes) => closer_run_end(text, text.len() - 1),
-        _ => closer_run_end(text, at),
-    }
+    closer_run_end(text, text.len() - 1)
 }
 
 /// Whether a run may end at one of these bytes, the last one aside, which is seen as a neighbour.
@@ -225,6 +309,34 @@ mod tests {
             let mut prose = Prose::new(bytes_max);
             pieces.iter().for_each(|piece| prose.words(piece));
             proptest::prop_assert_eq!(prose.as_str(), plain(bytes_max, &pieces));
+        }
+    }
+
+    /// What a plain piece is, byte by byte.
+    fn means_itself(piece: &str) -> bool {
+        let words = piece.trim_ascii_start();
+        let words = words.strip_suffix(' ').unwrap_or(words);
+        let is_odd = |byte: u8| byte < b' ' || byte == b'&';
+        !words.is_empty() && !format!("{words} ").contains("  ") && !words.bytes().any(is_odd)
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn plain_pieces_give_what_their_words_would(
+            pieces in proptest::collection::vec(" ?([a-z]{1,9} |é|[&\n!] ?){0,9}[a-z]{0,9} ?", 0..4),
+            bytes_max in 0_u64..100,
+        ) {
+            let (mut plain, mut words) = (Prose::new(bytes_max), Prose::new(bytes_max));
+            for piece in &pieces {
+                words.words(piece);
+                match Plain::of(piece) {
+                    Some(piece) => plain.plain(piece),
+                    None => plain.words(piece),
+                }
+                proptest::prop_assert_eq!(Plain::of(piece).is_some(), means_itself(piece), "{:?}", piece);
+            }
+            proptest::prop_assert_eq!(plain.as_str(), words.as_str());
+            proptest::prop_assert_eq!(plain.is_cut(), words.is_cut());
         }
     }
 

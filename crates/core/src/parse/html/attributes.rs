@@ -53,9 +53,7 @@ impl<'a> Attributes<'a> {
     #[inline(always)]
     pub(super) fn read(&mut self, at: usize) -> Option<TagEnd> {
         self.present = 0;
-        walk_attributes(self.source.as_bytes(), at, read_attr, |name, value| {
-            self.keep_first(name, value);
-        })
+        walk_attributes(self.source.as_bytes(), at, |name, value| self.keep_first(name, value))
     }
 
     /// For a tag that has none.
@@ -110,30 +108,60 @@ pub(super) fn read_attributes<'a>(
     mut each: impl FnMut(&'a [u8], &'a str),
 ) -> Option<TagEnd> {
     let bytes = source.as_bytes();
-    let name = |bytes: &[u8], at: usize| {
+    let mut each = |name: Range<usize>, value| each(&bytes[name], &source[value]);
+    walk_attributes(bytes, at, &mut each)
+}
+
+/// What may be kept of an attribute's name.
+trait Name: Sized {
+    /// The name that begins at `at`, and where it ends.
+    fn read(bytes: &[u8], at: usize) -> (Self, usize);
+}
+
+/// Names as they are mostly written, the first byte lowest, and which bits of eight bytes they take.
+const CLASS: (u64, u64) = (u64::from_le_bytes(*b"class=\0\0"), u64::MAX >> 16);
+const HREF: (u64, u64) = (u64::from_le_bytes(*b"href=\0\0\0"), u64::MAX >> 24);
+
+impl Name for Attr {
+    #[inline(always)]
+    fn read(bytes: &[u8], at: usize) -> (Self, usize) {
+        // Half of all attributes are one of these two.
+        let eight = bytes::eight(bytes, at).unwrap_or_default();
+        if eight & CLASS.1 == CLASS.0 {
+            return (Self::Class, at + 5);
+        }
+        if eight & HREF.1 == HREF.0 {
+            return (Self::Href, at + 4);
+        }
+        let is_end = |byte| means(byte, ATTR_END);
+        Self::read(bytes, at, is_end, |bytes, from| find_any(bytes, from, ATTR_END))
+    }
+}
+
+/// Its place.
+impl Name for Range<usize> {
+    fn read(bytes: &[u8], at: usize) -> (Self, usize) {
         let end = find_any(bytes, at + 1, ATTR_END);
         (at..end, end)
-    };
-    walk_attributes(bytes, at, name, |name, value| each(&bytes[name], &source[value]))
+    }
 }
 
+/// The same, with the names as `N` keeps them, and where the values are.
 #[inline(always)]
-fn read_attr(bytes: &[u8], at: usize) -> (Attr, usize) {
-    let is_end = |byte| means(byte, ATTR_END);
-    Attr::read(bytes, at, is_end, |bytes, from| find_any(bytes, from, ATTR_END))
-}
-
-/// The same, with the names as `name` reads them from the place where they begin, and where the values are.
-#[inline(always)]
-fn walk_attributes<N>(
+fn walk_attributes<N: Name>(
     bytes: &[u8],
     mut at: usize,
-    name: impl Fn(&[u8], usize) -> (N, usize),
     mut each: impl FnMut(N, Range<usize>),
 ) -> Option<TagEnd> {
     loop {
-        match *bytes.get(at)? {
-            b' ' | b'\t' | b'\n' | 0x0c | b'\r' => at += 1,
+        let byte = *bytes.get(at)?;
+        // What is between most attributes, before a search among all cases.
+        if byte == b' ' {
+            at += 1;
+            continue;
+        }
+        match byte {
+            b'\t' | b'\n' | 0x0c | b'\r' => at += 1,
             b'>' => {
                 return Some(TagEnd { at: at + 1, self_closing: false });
             }
@@ -143,7 +171,7 @@ fn walk_attributes<N>(
             b'/' => at += 1,
             _ => {
                 // A `=` here is the first character of a name.
-                let (name, name_end) = name(bytes, at);
+                let (name, name_end) = <N as Name>::read(bytes, at);
                 let (value, end) = read_value(bytes, name_end)?;
                 each(name, value);
                 at = end;
@@ -155,6 +183,16 @@ fn walk_attributes<N>(
 /// The value behind a name that ends at `at`, if there is a `=`; and where it ends, closing quote included.
 #[inline(always)]
 fn read_value(bytes: &[u8], at: usize) -> Option<(Range<usize>, usize)> {
+    // Nearly all values are written like this.
+    if bytes.get(at..)?.starts_with(b"=\"") {
+        let start = at + 2;
+        let end = bytes::find(bytes, start, b'"')?;
+        return Some((start..end, end + 1));
+    }
+    read_any_value(bytes, at)
+}
+
+fn read_any_value(bytes: &[u8], at: usize) -> Option<(Range<usize>, usize)> {
     let at = skip_space(bytes, at);
     if *bytes.get(at)? != b'=' {
         return Some((at..at, at));

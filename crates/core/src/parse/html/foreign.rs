@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::attributes::Attributes;
 use super::name::{Attr, Tag};
-use super::tokenizer::Name;
+use super::tokenizer::{Part, StartTag};
 
 /// Whose element a tag is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,15 +19,6 @@ pub(in crate::parse) enum Namespace {
     Html,
     Svg,
     Math,
-}
-
-/// A start tag, as far as it decides on namespaces.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct StartTag<'t, 'a> {
-    pub tag: Tag,
-    pub name: Name<'a>,
-    pub attributes: &'t Attributes<'a>,
-    pub self_closing: bool,
 }
 
 /// Where foreign elements hold HTML again.
@@ -108,26 +99,53 @@ impl Foreign {
     /// Takes a start tag; gives the namespace of its element.
     #[inline(always)]
     pub fn start(&mut self, start: StartTag<'_, '_>) -> Namespace {
-        if self.is_html_here(start.tag) {
-            return self.html_start(start);
+        let StartTag { tag, name, attributes, self_closing } = start;
+        if self.is_outside() && !matches!(tag, Tag::Svg | Tag::Math) {
+            if !tag.is_void() {
+                self.around[place(tag, name)] += 1;
+            }
+            return Namespace::Html;
         }
-        if breaks_out(start) {
+        self.start_inside(tag, name.as_bytes(), attributes, self_closing)
+    }
+
+    /// The same within foreign content, and where it begins.
+    fn start_inside(
+        &mut self,
+        tag: Tag,
+        name: &[u8],
+        attributes: &Attributes<'_>,
+        self_closing: bool,
+    ) -> Namespace {
+        if !self.is_html_here(tag) {
+            if !breaks_out(tag, attributes) {
+                let namespace = self.namespace();
+                if !self_closing {
+                    self.push(name, namespace, point(namespace, tag, attributes));
+                }
+                return namespace;
+            }
             self.break_out();
-            return self.html_start(start);
         }
-        let namespace = self.namespace();
-        if !start.self_closing {
-            self.push(start.name, namespace, point(namespace, start));
-        }
-        namespace
+        self.html_start(tag, name, self_closing)
     }
 
     /// Takes an end tag; gives the namespace of what it closed.
     #[inline(always)]
-    pub fn end(&mut self, tag: Tag, name: Name<'_>) -> Namespace {
+    pub fn end(&mut self, tag: Tag, name: Part<'_>) -> Namespace {
+        if self.is_outside() {
+            let open = &mut self.around[place(tag, name)];
+            *open = open.saturating_sub(1);
+            return Namespace::Html;
+        }
+        self.end_inside(tag, name.as_bytes())
+    }
+
+    /// The same within foreign content.
+    fn end_inside(&mut self, tag: Tag, name: &[u8]) -> Namespace {
         let namespace = self.namespace();
         if namespace == Namespace::Html {
-            self.html_end(tag, name);
+            self.close_html(self.stack.len(), hash(name));
         } else if matches!(tag, Tag::P | Tag::Br) {
             self.break_out();
         } else if self.foreign_end(tag, name) {
@@ -138,7 +156,6 @@ impl Foreign {
 
     /// Whether a start tag here follows the rules of HTML (section 13.2.6, "tree construction
     /// dispatcher").
-    #[inline(always)]
     fn is_html_here(&self, tag: Tag) -> bool {
         let Some(open) = self.stack.last().filter(|open| open.is_foreign()) else {
             return true;
@@ -151,34 +168,23 @@ impl Foreign {
         }
     }
 
-    #[inline(always)]
-    fn html_start(&mut self, start: StartTag<'_, '_>) -> Namespace {
-        let namespace = match start.tag {
+    fn html_start(&mut self, tag: Tag, name: &[u8], self_closing: bool) -> Namespace {
+        let namespace = match tag {
             Tag::Svg => Namespace::Svg,
             Tag::Math => Namespace::Math,
             _ => Namespace::Html,
         };
         let is_foreign = namespace != Namespace::Html;
-        let is_closed = if is_foreign { start.self_closing } else { start.tag.is_void() };
+        let is_closed = if is_foreign { self_closing } else { tag.is_void() };
         if is_closed {
             return namespace;
         }
         if is_foreign || !self.is_outside() {
-            self.push(start.name, namespace, Point::None);
+            self.push(name, namespace, Point::None);
         } else {
-            self.around[place(start.tag, start.name)] += 1;
+            self.around[place_of(tag, name)] += 1;
         }
         namespace
-    }
-
-    #[inline(always)]
-    fn html_end(&mut self, tag: Tag, name: Name<'_>) {
-        if self.is_outside() {
-            let open = &mut self.around[place(tag, name)];
-            *open = open.saturating_sub(1);
-        } else {
-            self.close_html(self.stack.len(), hash(name));
-        }
     }
 
     /// Closes the HTML element of that name below `top`, if no border is in between.
@@ -192,7 +198,7 @@ impl Foreign {
 
     /// Section 13.2.6.5, "any other end tag": the nearest foreign element of that name; else the
     /// HTML around may close, and everything in it. Tells whether it was that.
-    fn foreign_end(&mut self, tag: Tag, name: Name<'_>) -> bool {
+    fn foreign_end(&mut self, tag: Tag, name: &[u8]) -> bool {
         let Some(&Open { run, is_closed_in, .. }) = self.stack.last() else { return false };
         let hashed = hash(name);
         if let Some(found) = self.names[run..].iter().rposition(|&open| open == hashed) {
@@ -206,8 +212,8 @@ impl Foreign {
         }
     }
 
-    fn close_around(&mut self, tag: Tag, name: Name<'_>) -> bool {
-        let open = &mut self.around[place(tag, name)];
+    fn close_around(&mut self, tag: Tag, name: &[u8]) -> bool {
+        let open = &mut self.around[place_of(tag, name)];
         // The ends of the body and the page close nothing yet.
         let closes = *open > 0 && !matches!(tag, Tag::Body | Tag::Html);
         if closes {
@@ -230,7 +236,7 @@ impl Foreign {
         self.names.truncate(len);
     }
 
-    fn push(&mut self, name: Name<'_>, namespace: Namespace, point: Point) {
+    fn push(&mut self, name: &[u8], namespace: Namespace, point: Point) {
         if self.stack.len() >= self.depth_max {
             self.is_cut = true;
             return;
@@ -256,45 +262,48 @@ impl Foreign {
     }
 }
 
-#[inline]
-fn place(tag: Tag, name: Name<'_>) -> usize {
+#[inline(always)]
+fn place(tag: Tag, name: Part<'_>) -> usize {
+    if tag == Tag::Other { place_of(tag, name.as_bytes()) } else { tag as usize }
+}
+
+fn place_of(tag: Tag, name: &[u8]) -> usize {
     match tag {
         Tag::Other => Tag::COUNT + hash(name) as usize % (AROUND - Tag::COUNT),
         _ => tag as usize,
     }
 }
 
-fn breaks_out(start: StartTag<'_, '_>) -> bool {
-    let has = |name| start.attributes.has(name);
+fn breaks_out(tag: Tag, attributes: &Attributes<'_>) -> bool {
+    let has = |name| attributes.has(name);
     let styled = has(Attr::Color) || has(Attr::Face) || has(Attr::Size);
-    start.tag.breaks_out() || (start.tag == Tag::Font && styled)
+    tag.breaks_out() || (tag == Tag::Font && styled)
 }
 
-fn point(namespace: Namespace, start: StartTag<'_, '_>) -> Point {
-    match (namespace, start.tag) {
+fn point(namespace: Namespace, tag: Tag, attributes: &Attributes<'_>) -> Point {
+    match (namespace, tag) {
         (Namespace::Svg, Tag::ForeignObject | Tag::Desc | Tag::Title) => Point::Html,
         (Namespace::Math, Tag::Mi | Tag::Mo | Tag::Mn | Tag::Ms | Tag::Mtext) => Point::MathText,
-        (Namespace::Math, Tag::AnnotationXml) if holds_html(start) => Point::Html,
+        (Namespace::Math, Tag::AnnotationXml) if holds_html(attributes) => Point::Html,
         (Namespace::Math, Tag::AnnotationXml) => Point::Annotation,
         _ => Point::None,
     }
 }
 
-fn holds_html(start: StartTag<'_, '_>) -> bool {
-    let encoding = start.attributes.get(Attr::Encoding).unwrap_or_default();
+fn holds_html(attributes: &Attributes<'_>) -> bool {
+    let encoding = attributes.get(Attr::Encoding).unwrap_or_default();
     let is = |value: &str| encoding.eq_ignore_ascii_case(value);
     is("text/html") || is("application/xhtml+xml")
 }
 
-fn hash(name: Name<'_>) -> u64 {
+fn hash(name: &[u8]) -> u64 {
     let mut lower = [0; 32];
-    let bytes = name.as_str().as_bytes();
-    match lower.get_mut(..bytes.len()) {
+    match lower.get_mut(..name.len()) {
         Some(lower) => {
-            lower.copy_from_slice(bytes);
+            lower.copy_from_slice(name);
             lower.make_ascii_lowercase();
             xxh3_64(lower)
         }
-        None => xxh3_64(&bytes.to_ascii_lowercase()),
+        None => xxh3_64(&name.to_ascii_lowercase()),
     }
 }

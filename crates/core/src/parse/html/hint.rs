@@ -53,10 +53,10 @@ impl Hints {
 
     fn read(tag: Tag, attributes: &Attributes<'_>, known: &mut Known) -> Self {
         let mut hints = Self::default();
-        for name in [Attr::Class, Attr::Id] {
-            if let Some(value) = attributes.get(name).filter(|_| is_named(tag)) {
-                hints.add(known.names(value));
-            }
+        if is_named(tag) {
+            let mut names = |name| attributes.get(name).map_or(Self(0), |names| known.names(names));
+            hints.add(names(Attr::Class));
+            hints.add(names(Attr::Id));
         }
         if let Some(role) = attributes.get(Attr::Role) {
             hints.read_role(role.trim_ascii());
@@ -75,11 +75,12 @@ impl Hints {
 
     fn read_names(&mut self, names: &str) {
         let (words, names) = (&*WORDS, names.as_bytes());
-        let mut state = words.start;
-        for (at, &byte) in names.iter().enumerate() {
+        let (mut state, mut at) = (words.start, 0);
+        while let Some(&byte) = names.get(at) {
+            at += 1;
             state = words.automaton.next_state(Anchored::No, state, byte);
-            if words.automaton.is_special(state) && words.automaton.is_match(state) {
-                self.read_words(words, state, names, at + 1);
+            if words.automaton.is_match(state) {
+                self.read_words(words, state, names, at);
             }
         }
     }

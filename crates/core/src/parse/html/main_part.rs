@@ -92,54 +92,59 @@ impl Sum {
     }
 }
 
+/// What is found out about a block.
+#[derive(Debug, Clone, Copy)]
+struct Judged {
+    /// Apart from the blocks in it.
+    own: Sum,
+    sum: Sum,
+    /// The voices that it hears.
+    heard: f32,
+    /// Whether it, or one around it, was set aside.
+    is_aside: bool,
+    /// Whether it is in one that calls itself frame, and yet has too much of the prose to be set aside; but
+    /// for articles in it.
+    is_framed: bool,
+    is_kept: bool,
+}
+
 struct Judge<'o> {
     blocks: &'o [Block],
     pieces: &'o [Piece],
-    /// Of each block, apart from the blocks in it.
-    own: Vec<Sum>,
-    sums: Vec<Sum>,
-    /// Whether a block, or one around it, was set aside.
-    aside: Vec<bool>,
-    /// The voices that a block hears.
-    heard: Vec<f32>,
-    kept: Vec<bool>,
+    judged: Vec<Judged>,
 }
 
 impl<'o> Judge<'o> {
     fn new(outline: &'o Outline, text: &str) -> Self {
-        let blocks = &outline.blocks[..];
-        let mut judge = Self {
-            blocks,
-            pieces: &outline.pieces,
-            own: own(outline, text),
-            sums: Vec::new(),
-            aside: vec![false; blocks.len()],
-            heard: vec![0.0; blocks.len()],
-            kept: vec![false; blocks.len()],
-        };
-        judge.sum_up();
+        let (blocks, pieces) = (&outline.blocks[..], &outline.pieces[..]);
+        let mut judge = Self { blocks, pieces, judged: judged(outline, text) };
+        judge.add_up();
         judge
     }
 
     /// Sums from the innermost blocks outwards: a block comes after the one that it is in.
-    fn sum_up(&mut self) {
-        self.sums.clone_from(&self.own);
-        for at in (1..self.blocks.len()).rev().filter(|&at| !self.aside[at]) {
-            let sum = self.sums[at];
-            self.sums[self.blocks[at].parent as usize].add(sum);
+    fn add_up(&mut self) {
+        for at in (1..self.blocks.len()).rev() {
+            let Judged { sum, is_aside, .. } = self.judged[at];
+            if !is_aside {
+                self.judged[self.blocks[at].parent as usize].sum.add(sum);
+            }
         }
     }
 
     fn set_frame_aside(&mut self) {
         for at in 1..self.blocks.len() {
-            let is_in_frame = self.aside[self.blocks[at].parent as usize];
-            self.aside[at] = is_in_frame || self.is_frame(at);
+            let is_in_frame = self.judged[self.blocks[at].parent as usize].is_aside;
+            self.judged[at].is_aside = is_in_frame || self.is_frame(at);
         }
-        self.sum_up();
+        for judged in &mut self.judged {
+            judged.sum = judged.own;
+        }
+        self.add_up();
     }
 
     fn is_frame(&self, at: usize) -> bool {
-        let (block, sum, all) = (&self.blocks[at], &self.sums[at], &self.sums[0]);
+        let (block, sum, all) = (&self.blocks[at], &self.judged[at].sum, &self.judged[0].sum);
         let hints = block.hints;
         let is_most = sum.plain() > all.plain() / 2;
         if is_control(block.tag) || hints.has(Hints::HIDDEN) {
@@ -162,15 +167,15 @@ impl<'o> Judge<'o> {
 
     fn hear_paragraphs(&mut self) {
         for at in 1..self.blocks.len() {
-            let voice = self.own[at].voices;
-            if self.aside[at] || voice <= 0.0 {
+            let voice = self.judged[at].own.voices;
+            if self.judged[at].is_aside || voice <= 0.0 {
                 continue;
             }
             // Text beside other blocks speaks for the block itself.
             let block = &self.blocks[at];
             let mut hearer = if block.has_blocks { at } else { block.parent as usize };
             for share in HEARD {
-                self.heard[hearer] += voice * share;
+                self.judged[hearer].heard += voice * share;
                 if hearer == 0 {
                     break;
                 }
@@ -182,12 +187,13 @@ impl<'o> Judge<'o> {
     /// The blocks among which the main part is: those of the one that the page itself calls so, else all.
     fn field(&self) -> Range<usize> {
         let all = 0..self.blocks.len();
-        let mut declared = all.clone().filter(|&at| !self.aside[at] && self.is_declared(at));
+        let mut declared =
+            all.clone().filter(|&at| !self.judged[at].is_aside && self.is_declared(at));
         let Some(first) = declared.next() else { return all };
         let end = (first + 1..all.end).find(|&at| (self.blocks[at].parent as usize) < first);
         let field = first..end.unwrap_or(all.end);
         let is_only = declared.all(|at| field.contains(&at));
-        if is_only && self.sums[first].bytes >= MAIN_BYTES_MIN { field } else { all }
+        if is_only && self.judged[first].sum.bytes >= MAIN_BYTES_MIN { field } else { all }
     }
 
     fn is_declared(&self, at: usize) -> bool {
@@ -196,34 +202,32 @@ impl<'o> Judge<'o> {
     }
 
     /// The block that holds the main part.
-    fn top(&self, field: &Range<usize>) -> Option<usize> {
-        let framed = self.framed();
-        let candidates = field.clone().filter(|&at| !self.aside[at] && self.heard[at] > 0.0);
-        let candidates = candidates.filter(|&at| !framed[at]);
+    fn top(&mut self, field: &Range<usize>) -> Option<usize> {
+        self.find_framed();
+        let candidates =
+            field.clone().filter(|&at| !self.judged[at].is_aside && self.judged[at].heard > 0.0);
+        let candidates = candidates.filter(|&at| !self.judged[at].is_framed);
         let candidates = candidates.map(|at| (at, self.worth(at)));
         let (top, _) = candidates.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         let top = self.widen(self.lift(top)).max(field.start);
-        let all = &self.sums[field.start];
-        let is_one_of_many = self.sums[top].voices < all.voices * MAIN_SHARE_MIN;
+        let all = &self.judged[field.start].sum;
+        let is_one_of_many = self.judged[top].sum.voices < all.voices * MAIN_SHARE_MIN;
         Some(if is_one_of_many { field.start } else { top })
     }
 
-    /// Which blocks are in one that calls itself frame, and yet has too much of the prose to be set aside; but
-    /// for articles in it.
-    fn framed(&self) -> Vec<bool> {
-        let mut framed = vec![false; self.blocks.len()];
+    fn find_framed(&mut self) {
         for at in 1..self.blocks.len() {
-            let is_within = framed[self.blocks[at].parent as usize];
-            framed[at] = !self.is_article(at) && (is_within || self.claims_frame(at));
+            let is_within = self.judged[self.blocks[at].parent as usize].is_framed;
+            let is_framed = !self.is_article(at) && (is_within || self.claims_frame(at));
+            self.judged[at].is_framed = is_framed;
         }
-        framed
     }
 
     fn claims_frame(&self, at: usize) -> bool {
-        let (block, sum) = (&self.blocks[at], &self.sums[at]);
+        let (block, sum) = (&self.blocks[at], &self.judged[at].sum);
         let is_named = block.hints.has(Hints::FRAME) && !block.hints.has(Hints::MAIN);
         // What holds nearly all of a page is named after one of its parts.
-        let is_part = sum.bytes < self.sums[0].bytes / 5 * 4;
+        let is_part = sum.bytes < self.judged[0].sum.bytes / 5 * 4;
         let is_named = is_named && is_part && !is_sentence(block.tag);
         is_named || is_frame_tag(block.tag) || block.hints.has(Hints::ROLE)
     }
@@ -232,7 +236,7 @@ impl<'o> Judge<'o> {
     /// all the prose there is.
     fn is_enough(&self, spans: &[Span], field: &Range<usize>, text: &str) -> bool {
         let kept: usize = spans.iter().map(|span| span.len()).sum();
-        let all = self.sums[field.start].bytes as usize;
+        let all = self.judged[field.start].sum.bytes as usize;
         kept * 2 > text.len() || (kept >= MAIN_BYTES_MIN as usize && kept * KEPT_PARTS >= all)
     }
 
@@ -241,20 +245,20 @@ impl<'o> Judge<'o> {
         let (start, is_all) = (field.start, field.start == 0);
         for at in 0..self.blocks.len() {
             let is_within = at == start || (at > start && field.contains(&at));
-            self.kept[at] = is_within && !is_all && !self.aside[at];
+            self.judged[at].is_kept = is_within && !is_all && !self.judged[at].is_aside;
         }
         self.spans()
     }
 
     fn worth(&self, at: usize) -> f32 {
         let hints = self.blocks[at].hints;
-        let mut worth = self.heard[at] + tag_worth(self.blocks[at].tag);
+        let mut worth = self.judged[at].heard + tag_worth(self.blocks[at].tag);
         for (hint, times) in NAMES {
             if hints.has(hint) {
                 worth += NAME_WORTH * times;
             }
         }
-        worth * (1.0 - self.sums[at].link_share())
+        worth * (1.0 - self.judged[at].sum.link_share())
     }
 
     /// Rows and lists are parts of something: what holds them is meant.
@@ -270,7 +274,7 @@ impl<'o> Judge<'o> {
         let (mut best, mut at) = (top, top);
         while at != 0 {
             at = self.blocks[at].parent as usize;
-            let (inner, outer) = (&self.sums[best], &self.sums[at]);
+            let (inner, outer) = (&self.judged[best].sum, &self.judged[at].sum);
             let (bytes, linked) = (outer.bytes - inner.bytes, outer.linked - inner.linked);
             let factor = if self.is_article(at) { WIDER_ARTICLE } else { WIDER };
             let adds = outer.voices > inner.voices * factor;
@@ -288,28 +292,28 @@ impl<'o> Judge<'o> {
 
     /// Keeps what is in `top` and beside it.
     fn keep(&mut self, top: usize) {
-        self.kept[0] = top == 0;
+        self.judged[0].is_kept = top == 0;
         let around = self.blocks[top].parent as usize;
         let least = (self.worth(top) * 0.2).max(10.0);
         for at in 1..self.blocks.len() {
             let parent = self.blocks[at].parent as usize;
             let is_beside = parent == around && top != 0;
             let joins = at == top || (is_beside && self.joins(at, least));
-            let is_within = self.kept[parent] && !self.is_clutter(at);
-            self.kept[at] = !self.aside[at] && (joins || is_within);
+            let is_within = self.judged[parent].is_kept && !self.is_clutter(at);
+            self.judged[at].is_kept = !self.judged[at].is_aside && (joins || is_within);
         }
     }
 
     /// Whether a neighbour of the main part is much like it.
     fn joins(&self, at: usize, least: f32) -> bool {
-        let sum = &self.sums[at];
+        let sum = &self.judged[at].sum;
         let is_prose = self.blocks[at].tag == Tag::P && sum.bytes > 80 && sum.link_share() < 0.25;
-        is_prose || (self.heard[at] > 0.0 && self.worth(at) >= least)
+        is_prose || (self.judged[at].heard > 0.0 && self.worth(at) >= least)
     }
 
     /// Whether a block within the main part is none of it.
     fn is_clutter(&self, at: usize) -> bool {
-        let (block, sum) = (&self.blocks[at], &self.sums[at]);
+        let (block, sum) = (&self.blocks[at], &self.judged[at].sum);
         let is_named = block.hints.has(Hints::MAIN);
         if block.hints.has(Hints::ASIDE) && !is_named && sum.bytes < 200 {
             return true;
@@ -328,7 +332,7 @@ impl<'o> Judge<'o> {
         let mut spans: Vec<Span> = Vec::new();
         let mut was_kept = false;
         for piece in self.pieces {
-            let is_kept = self.kept[piece.block as usize];
+            let is_kept = self.judged[piece.block as usize].is_kept;
             match spans.last_mut().filter(|_| was_kept && is_kept) {
                 Some(last) => last.end = piece.span.end,
                 None if is_kept => spans.push(piece.span.clone()),
@@ -341,10 +345,16 @@ impl<'o> Judge<'o> {
 }
 
 /// What stands in each block.
-fn own(outline: &Outline, text: &str) -> Vec<Sum> {
-    let mut own = vec![Sum::default(); outline.blocks.len()];
+fn judged(outline: &Outline, text: &str) -> Vec<Judged> {
+    let judged = |block: &Block| {
+        let paragraphs = u32::from(block.tag == Tag::P);
+        let own = Sum { paragraphs, fields: u32::from(block.fields), ..Sum::default() };
+        let (is_aside, is_framed, is_kept) = (false, false, false);
+        Judged { own, sum: own, heard: 0.0, is_aside, is_framed, is_kept }
+    };
+    let mut judged: Vec<Judged> = outline.blocks.iter().map(judged).collect();
     for piece in &outline.pieces {
-        let own = &mut own[piece.block as usize];
+        let own = &mut judged[piece.block as usize].own;
         let words = &text.as_bytes()[piece.span.start as usize..piece.span.end as usize];
         own.bytes += words.len() as u32;
         own.linked += piece.linked;
@@ -352,12 +362,11 @@ fn own(outline: &Outline, text: &str) -> Vec<Sum> {
             own.commas += memchr::memchr_iter(b',', words).count() as u32;
         }
     }
-    for (own, block) in own.iter_mut().zip(&outline.blocks) {
-        own.paragraphs = u32::from(block.tag == Tag::P);
-        own.fields = u32::from(block.fields);
-        own.voices = voice(own, block);
+    for (judged, block) in judged.iter_mut().zip(&outline.blocks) {
+        judged.own.voices = voice(&judged.own, block);
+        judged.sum = judged.own;
     }
-    own
+    judged
 }
 
 /// How much a text speaks for being prose: longer sentences do, and commas, but no links.

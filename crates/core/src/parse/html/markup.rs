@@ -6,7 +6,8 @@
 use super::attributes::read_attributes;
 use super::name::Tag;
 use super::reference::decode_attribute;
-use super::tokenizer::{Mode, Token, Tokenizer, comment_end};
+use super::token::Token;
+use super::tokenizer::{Mode, Tokenizer, comment_end};
 
 /// Attributes of a tag that are told.
 const ATTRIBUTES_MAX: usize = 256;
@@ -76,7 +77,7 @@ impl<'a> Markup<'a> {
     pub fn raw(&mut self, name: &str) -> &'a str {
         let tag = Tag::of(name.as_bytes());
         self.tokens.set_mode(if tag == Tag::Script { Mode::Script } else { Mode::Rawtext(tag) });
-        self.tokens.raw().unwrap_or_default()
+        self.tokens.raw()
     }
 }
 
@@ -86,8 +87,8 @@ impl<'a> Iterator for Markup<'a> {
     fn next(&mut self) -> Option<Piece<'a>> {
         Some(match self.tokens.next(false)? {
             Token::Blank(text) | Token::Text(text) | Token::Raw(text) => Piece::Text(text),
-            Token::End { name, .. } => Piece::End(name.as_str()),
-            Token::Start { name, self_closing, .. } => {
+            Token::End { name } => Piece::End(name.as_str()),
+            Token::Start { name, self_closing } => {
                 let name = name.as_str();
                 let behind = &self.source[self.tokens.tag_at() + 1 + name.len()..];
                 Piece::Start(StartTag { name, self_closing, behind })

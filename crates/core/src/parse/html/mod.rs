@@ -19,6 +19,7 @@ mod reference;
 mod refresh;
 mod scanner;
 mod srcset;
+mod token;
 mod tokenizer;
 
 #[cfg(test)]
@@ -30,12 +31,13 @@ use super::Input;
 use super::bytes;
 use super::language;
 use super::page::{LinkId, Note, Page, cut};
-use super::prose::Prose;
+use super::prose::{Plain, Prose};
 use super::sniff::Kind;
 use crate::{Limits, Via};
 use link::Finder;
 use meta::Sayings;
 use outline::Outline;
+use scanner::{Element, Visitor};
 
 pub use form::{Form, forms};
 pub use markup::{Markup, Piece, StartTag};
@@ -53,13 +55,7 @@ pub(super) fn read(input: &Input<'_>, page: Page, source: &str, limits: &Limits)
     let scanner = Scanner::new(source, dialect, limits.page_nesting_max);
     let mut scanner = if input.text { scanner } else { scanner.without_hints() };
     let mut reader = Reader::new(input, page, limits);
-    while let Some(event) = scanner.next() {
-        match event {
-            Event::Start { tag, namespace } => reader.start(tag, namespace, &scanner),
-            Event::End { tag, namespace } => reader.end(tag, namespace, scanner.in_template()),
-            Event::Text(text) => reader.text(text, scanner.in_template()),
-        }
-    }
+    while scanner.step(&mut reader) {}
     if scanner.is_cut() {
         reader.page.note(Note::NestingTruncated);
     }
@@ -125,29 +121,6 @@ impl<'i, 'l> Reader<'i, 'l> {
         self.page
     }
 
-    #[inline(always)]
-    fn start(&mut self, tag: Tag, namespace: Namespace, scanner: &Scanner<'_>) {
-        let attributes = scanner.attributes();
-        if tag == Tag::A {
-            self.close_anchor();
-        }
-        if let Some(anchor) = self.finder.element(tag, namespace, attributes) {
-            self.anchor = Some(anchor);
-        }
-        if namespace == Namespace::Html {
-            self.separate(tag);
-            self.picture(tag, attributes);
-            if !scanner.in_template() {
-                if tag.is_of_document() {
-                    self.document(tag, attributes);
-                }
-                if let Some(outline) = &mut self.outline {
-                    outline.start(tag, attributes, self.text.as_str());
-                }
-            }
-        }
-    }
-
     /// Elements that speak of the document as a whole.
     fn document(&mut self, tag: Tag, attributes: &Attributes<'_>) {
         match tag {
@@ -162,49 +135,41 @@ impl<'i, 'l> Reader<'i, 'l> {
         }
     }
 
-    fn end(&mut self, tag: Tag, namespace: Namespace, in_template: bool) {
-        if tag == Tag::A {
-            self.close_anchor();
-        }
-        if let Some(outline) = &mut self.outline
-            && namespace == Namespace::Html
-            && !in_template
-        {
-            outline.end(tag, self.text.as_str());
-        }
-        self.separate(tag);
-    }
-
-    fn text(&mut self, text: Text<'_>, in_template: bool) {
-        match text.within {
-            Some(Tag::Script) => self.sayings.script(text.source, &mut self.page),
-            Some(Tag::Style) => self.finder.style_sheet(text.source),
-            Some(Tag::Title) => self.title(text.source, in_template),
-            None | Some(Tag::Xmp | Tag::Plaintext) if !in_template => self.readable(text),
+    /// The text of an element that holds nothing else.
+    fn text_alone(&mut self, tag: Tag, source: &str, in_template: bool) {
+        match tag {
+            Tag::Script => self.sayings.script(source, &mut self.page),
+            Tag::Style => self.finder.style_sheet(source),
+            Tag::Title => self.title(source, in_template),
+            Tag::Xmp | Tag::Plaintext if !in_template => self.readable(source, false),
             _ => {}
         }
     }
 
-    fn readable(&mut self, text: Text<'_>) {
-        if text.namespace == Namespace::Svg {
-            return;
-        }
-        if text.is_blank {
-            self.text.space();
-            self.anchor_text.space();
-            return;
-        }
+    /// `references` tells whether they count in it.
+    fn readable(&mut self, source: &str, references: bool) {
         if !self.input.text && self.anchor.is_none() {
             return;
         }
-        let words = decoded(text, &mut self.buffer);
+        if let Some(plain) = Plain::of(source) {
+            return self.append(plain, Prose::plain);
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let words = if references { decoded(source, &mut buffer) } else { source };
+        self.append(words, Prose::words);
+        self.buffer = buffer;
+    }
+
+    /// Appends a text, as `append` does it, to the page's and to that of the link around it.
+    #[inline(always)]
+    fn append<T: Copy>(&mut self, text: T, append: impl Fn(&mut Prose, T)) {
         if let Some(outline) = &mut self.outline {
             let from = self.text.as_str().len();
-            self.text.words(words);
+            append(&mut self.text, text);
             outline.text(self.text.as_str(), from, self.anchor.is_some());
         }
         if self.anchor.is_some() {
-            self.anchor_text.words(words);
+            append(&mut self.anchor_text, text);
         }
     }
 
@@ -229,6 +194,7 @@ impl<'i, 'l> Reader<'i, 'l> {
         }
     }
 
+    #[inline(always)]
     fn close_anchor(&mut self) {
         if let Some(anchor) = self.anchor.take() {
             let text_end = self.text.as_str().len();
@@ -277,6 +243,58 @@ impl<'i, 'l> Reader<'i, 'l> {
     }
 }
 
+impl<'a> Visitor<'a> for Reader<'_, '_> {
+    #[inline(always)]
+    fn start(&mut self, element: Element, attributes: &Attributes<'a>, in_template: bool) {
+        let Element { tag, namespace } = element;
+        if tag == Tag::A {
+            self.close_anchor();
+        }
+        if let Some(anchor) = self.finder.element(tag, namespace, attributes) {
+            self.anchor = Some(anchor);
+        }
+        if namespace == Namespace::Html {
+            self.separate(tag);
+            self.picture(tag, attributes);
+            if !in_template {
+                if tag.is_of_document() {
+                    self.document(tag, attributes);
+                }
+                if let Some(outline) = &mut self.outline {
+                    outline.start(tag, attributes, self.text.as_str());
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn end(&mut self, Element { tag, namespace }: Element, in_template: bool) {
+        if tag == Tag::A {
+            self.close_anchor();
+        }
+        if let Some(outline) = &mut self.outline
+            && namespace == Namespace::Html
+            && !in_template
+        {
+            outline.end(tag, self.text.as_str());
+        }
+        self.separate(tag);
+    }
+
+    #[inline(always)]
+    fn text(&mut self, text: Text<'a>, in_template: bool) {
+        match text.within {
+            Some(tag) => self.text_alone(tag, text.source.as_str(), in_template),
+            None if in_template || text.namespace == Namespace::Svg => {}
+            None if text.is_blank => {
+                self.text.space();
+                self.anchor_text.space();
+            }
+            None => self.readable(text.source.as_str(), text.references),
+        }
+    }
+}
+
 /// What a tag puts between the words before and behind it; tells whether it is anything.
 #[inline(always)]
 pub(super) fn separate(tag: Tag, text: &mut Prose) -> bool {
@@ -298,12 +316,11 @@ fn text(input: &Input<'_>, limits: &Limits) -> Prose {
 }
 
 /// The text with its references decoded, borrowed where there are none.
-pub(super) fn decoded<'t>(text: Text<'t>, buffer: &'t mut String) -> &'t str {
-    let is_plain = || !bytes::any(text.source.as_bytes(), |byte| (byte == b'&') | (byte == 0));
-    if !text.references || is_plain() {
-        return text.source;
+pub(super) fn decoded<'t>(source: &'t str, buffer: &'t mut String) -> &'t str {
+    if !bytes::any(source.as_bytes(), |byte| (byte == b'&') | (byte == 0)) {
+        return source;
     }
     buffer.clear();
-    decode_text(text.source, buffer);
+    decode_text(source, buffer);
     buffer
 }

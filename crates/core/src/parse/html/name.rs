@@ -85,6 +85,7 @@ const REFUSES_FRAMES: Traits = 16;
 const TEXT_ALONE: Traits = 32;
 const OF_DOCUMENT: Traits = 64;
 const SHAPES: Traits = 128;
+const CHANGES_READING: Traits = 256;
 
 static TRAITS: [Traits; Tag::COUNT] = {
     let mut traits = [0; Tag::COUNT];
@@ -99,6 +100,7 @@ static TRAITS: [Traits; Tag::COUNT] = {
             (REFUSES_FRAMES, tag.is_among_refusing()),
             (TEXT_ALONE, tag.is_among_texts()),
             (OF_DOCUMENT, tag.is_among_sayings()),
+            (CHANGES_READING, tag.is_among_changing()),
             (SHAPES, tag.is_among_blocks() || tag.is_among_cells() || matches!(tag, Tag::Noscript)),
         ];
         let mut each = 0;
@@ -167,6 +169,18 @@ impl Tag {
     #[inline(always)]
     pub fn shapes(self) -> bool {
         self.has(SHAPES)
+    }
+
+    /// Start tags that may change how the rest of the page is read: all those of which `scanner` knows something.
+    #[inline(always)]
+    pub fn changes_reading(self) -> bool {
+        self.has(CHANGES_READING)
+    }
+
+    const fn is_among_changing(self) -> bool {
+        self.is_among_refusing()
+            || self.is_among_texts()
+            || matches!(self, Self::Frame | Self::Frameset | Self::Template)
     }
 
     const fn is_among_texts(self) -> bool {

@@ -48,7 +48,7 @@ struct Open {
 const REACH: usize = 64;
 
 /// For so many bytes a page is likely to have no more than one block.
-const BYTES_PER_BLOCK: usize = 256;
+const BYTES_PER_BLOCK: usize = 128;
 
 #[derive(Debug)]
 pub(super) struct Outline {
@@ -243,8 +243,14 @@ impl Outline {
         }
     }
 
+    #[inline(always)]
     fn end_emphasis(&mut self, text: &str) {
-        let Some((_, began)) = self.emphasised.take() else { return };
+        if let Some((_, began)) = self.emphasised.take() {
+            self.mark_emphasis(began, text);
+        }
+    }
+
+    fn mark_emphasis(&mut self, began: usize, text: &str) {
         let rest = text.get(began..).unwrap_or_default();
         let start = text.len() - rest.trim_ascii_start().len();
         if start == text.len() {

@@ -6,28 +6,30 @@
 
 use crate::parse::bytes::{EACH, eight};
 
-/// How many bytes of a name fit into a number, beside their count.
+/// How many bytes of a name fit into a number of eight, of which the last is none of its own.
 const SHORT_BYTES_MAX: usize = 7;
 
 /// All letters have this bit.
 const LETTER: u64 = 0x40 * EACH;
 
-/// A name in small letters: up to `SHORT_BYTES_MAX` bytes and, in the highest byte, their count; of a longer
-/// one its first eight bytes, of which none is so small. Equal for equal names, and for short names that
-/// are letters, digits and signs for no others.
+/// What makes small letters of letters.
+const SMALL: u64 = 0x20 * EACH;
+
+/// A name in small letters: all bytes of a short one, of a longer one its first eight. Equal for equal names, and for
+/// short names without NUL for no others.
 const fn packed(name: &[u8]) -> u64 {
     let bytes = name.len();
     let packed = match bytes {
-        0 => return 0,
+        0 => 0,
         1 => name[0] as u64,
         2..4 => ends(pair(name.first_chunk()), pair(name.last_chunk()), bytes - 2),
         4..=SHORT_BYTES_MAX => ends(four(name.first_chunk()), four(name.last_chunk()), bytes - 4),
         _ => {
             let first: Option<&[u8; 8]> = name.first_chunk();
-            return lower(u64::from_le_bytes(*first.expect("eight bytes at least")));
+            u64::from_le_bytes(*first.expect("eight bytes at least"))
         }
     };
-    lower(packed) | (bytes as u64) << 56
+    lower(packed)
 }
 
 /// A text from its first and its last bytes, which overlap: what both have is the same.
@@ -77,7 +79,7 @@ impl<T: Copy, const N: usize> Table<T, N> {
             let name = names[i].0.as_bytes();
             assert!(is_folded(name), "a name as it is looked for");
             let packed = packed(name);
-            let mut at = place(packed) % N;
+            let mut at = place::<N>(packed);
             while places[at].packed != 0 {
                 assert!(places[at].packed != packed, "no two names are taken for each other");
                 at = (at + 1) % N;
@@ -96,8 +98,7 @@ impl<T: Copy, const N: usize> Table<T, N> {
     #[inline]
     pub fn get(&self, name: &[u8]) -> T {
         let found = self.find(packed(name));
-        let is_it = name.len() <= SHORT_BYTES_MAX || self.is_name(found, name);
-        if is_it { found.value } else { self.other() }
+        if self.is_name(found, name) { found.value } else { self.other() }
     }
 
     /// What the name stands for that begins at `from`, and where it ends: at the first byte that `is_end`
@@ -113,9 +114,10 @@ impl<T: Copy, const N: usize> Table<T, N> {
         // Nearly all names are short and made of letters: then one look at eight bytes tells all.
         if let Some(eight) = eight(bytes, from) {
             let others = !eight & LETTER;
-            let bits = others.trailing_zeros() & !7;
-            if bits != 0 && others != 0 && is_end((eight >> bits) as u8) {
-                let name = lower(eight & ((1 << bits) - 1)) | u64::from(bits) << 53;
+            // None for a long name as well.
+            let bits = others.trailing_zeros() & 0x38;
+            if bits != 0 && is_end((eight >> bits) as u8) {
+                let name = (eight | SMALL) & ((1 << bits) - 1);
                 return (self.find(name).value, from + bits as usize / 8);
             }
         }
@@ -125,7 +127,7 @@ impl<T: Copy, const N: usize> Table<T, N> {
 
     #[inline(always)]
     fn find(&self, packed: u64) -> &Place<T> {
-        let mut at = place(packed) % N;
+        let mut at = place::<N>(packed);
         loop {
             let known = &self.places[at];
             if known.packed == packed || known.packed == 0 {
@@ -137,7 +139,11 @@ impl<T: Copy, const N: usize> Table<T, N> {
 
     fn is_name(&self, found: &Place<T>, name: &[u8]) -> bool {
         let known = self.names[usize::from(found.name)].0.as_bytes();
-        found.packed != 0 && known.eq_ignore_ascii_case(name)
+        let is_short = name.len() <= SHORT_BYTES_MAX;
+        // All bytes of a short one were compared, but for NULs at its end.
+        found.packed != 0
+            && known.len() == name.len()
+            && (is_short || known.eq_ignore_ascii_case(name))
     }
 
     fn other(&self) -> T {
@@ -156,8 +162,8 @@ const fn is_folded(name: &[u8]) -> bool {
     !name.is_empty()
 }
 
-const fn place(packed: u64) -> usize {
-    (packed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
+const fn place<const N: usize>(packed: u64) -> usize {
+    (packed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - N.trailing_zeros())) as usize
 }
 
 #[cfg(test)]

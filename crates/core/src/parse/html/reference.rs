@@ -25,9 +25,10 @@ pub(in crate::parse) fn decode_attribute(raw: &str, out: &mut String) {
 
 /// Whether a text is more than the characters it is made of.
 pub(in crate::parse) fn has_references(raw: &str) -> bool {
-    // Most values have no such sign at all, nor any that comes before it.
+    // Most values have no such sign at all, nor any like it.
+    let may_have = |byte| (byte == b'&') | (byte < b' ');
     let has = |byte| (byte == b'&') | (byte == b'\r') | (byte == 0);
-    bytes::any(raw.as_bytes(), |byte| byte <= b'&') && bytes::any(raw.as_bytes(), has)
+    bytes::any(raw.as_bytes(), may_have) && bytes::any(raw.as_bytes(), has)
 }
 
 fn decode(mut raw: &str, context: Context, out: &mut String) {

@@ -5,9 +5,9 @@
 //! templates, framesets. Scripting is off, as it is for a crawler: `noscript` is ordinary markup.
 
 use super::attributes::Attributes;
-use super::foreign::{Foreign, Namespace, StartTag};
+use super::foreign::{Foreign, Namespace};
 use super::name::Tag;
-use super::tokenizer::{Mode, Name, Token, Tokenizer};
+use super::tokenizer::{Mode, Part, StartTag, Tokenizer, Tokens};
 
 /// How strictly tags are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,22 @@ pub(in crate::parse) enum Dialect {
     Xhtml,
 }
 
-/// What a reader of the page needs to know, in document order.
+/// What takes the elements and the text of a page, in document order. `in_template` tells whether they are
+/// inside a `template`, which is no part of the document.
+pub(in crate::parse) trait Visitor<'a> {
+    fn start(&mut self, element: Element, attributes: &Attributes<'a>, in_template: bool);
+    fn end(&mut self, element: Element, in_template: bool);
+    fn text(&mut self, text: Text<'a>, in_template: bool);
+}
+
+/// What an element is.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::parse) struct Element {
+    pub tag: Tag,
+    pub namespace: Namespace,
+}
+
+/// The same, for whoever asks for one after the other.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::parse) enum Event<'a> {
     /// Attributes are those of `Scanner::attributes` until the next event.
@@ -35,7 +50,7 @@ pub(in crate::parse) enum Event<'a> {
 /// A piece of text.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::parse) struct Text<'a> {
-    pub source: &'a str,
+    pub source: Part<'a>,
     /// Whether character references in it count.
     pub references: bool,
     /// Whether it is certain to be white space and nothing else.
@@ -57,23 +72,12 @@ enum Frames {
 #[derive(Debug)]
 pub(in crate::parse) struct Scanner<'a> {
     tokens: Tokenizer<'a>,
-    dialect: Dialect,
-    foreign: Foreign,
-    frames: Frames,
-    templates: u32,
-    within: Option<Tag>,
+    tree: Tree,
 }
 
 impl<'a> Scanner<'a> {
     pub fn new(source: &'a str, dialect: Dialect, depth_max: u64) -> Self {
-        Self {
-            tokens: Tokenizer::new(source),
-            dialect,
-            foreign: Foreign::new(depth_max),
-            frames: Frames::Possible,
-            templates: 0,
-            within: None,
-        }
+        Self { tokens: Tokenizer::new(source), tree: Tree::new(dialect, depth_max) }
     }
 
     /// Without the attributes that tell what an element is to its page.
@@ -94,67 +98,130 @@ impl<'a> Scanner<'a> {
 
     /// Whether this place is inside a `template`, which is no part of the document.
     pub fn in_template(&self) -> bool {
-        self.templates > 0
+        self.tree.in_template()
     }
 
     /// Whether elements were nested too deeply to be tracked.
     pub fn is_cut(&self) -> bool {
-        self.foreign.is_cut()
+        self.tree.foreign.is_cut()
+    }
+
+    /// Hands on what comes next, if it counts. Tells whether there was anything.
+    #[inline(always)]
+    pub fn step(&mut self, visitor: &mut impl Visitor<'a>) -> bool {
+        self.tokens.step(&mut Scan { tree: &mut self.tree, visitor })
     }
 
     /// The next event.
-    #[inline(always)]
     pub fn next(&mut self) -> Option<Event<'a>> {
-        loop {
-            let is_foreign = self.foreign.namespace() != Namespace::Html;
-            let token = self.tokens.next(is_foreign || self.dialect == Dialect::Xhtml)?;
-            // Each kind of event has a way out of its own, which leads to where it is taken.
-            match token {
-                Token::Blank(source) => {
-                    if let Some(text) = self.blank(source) {
-                        return Some(Event::Text(text));
-                    }
-                }
-                Token::Text(source) => {
-                    if let Some(text) = self.text(source, true) {
-                        return Some(Event::Text(text));
-                    }
-                }
-                Token::Raw(source) => {
-                    if let Some(text) = self.text(source, false) {
-                        return Some(Event::Text(text));
-                    }
-                }
-                Token::Start { tag, name, self_closing } => {
-                    if let Some(namespace) = self.start(tag, name, self_closing) {
-                        return Some(Event::Start { tag, namespace });
-                    }
-                }
-                Token::End { tag, name } => {
-                    if let Some(namespace) = self.end(tag, name) {
-                        return Some(Event::End { tag, namespace });
-                    }
-                }
-            }
+        let mut kept = Kept(None);
+        while kept.0.is_none() && self.step(&mut kept) {}
+        kept.0
+    }
+}
+
+/// Keeps the event of one step.
+struct Kept<'a>(Option<Event<'a>>);
+
+impl<'a> Visitor<'a> for Kept<'a> {
+    fn start(&mut self, Element { tag, namespace }: Element, _: &Attributes<'a>, _: bool) {
+        self.0 = Some(Event::Start { tag, namespace });
+    }
+
+    fn end(&mut self, Element { tag, namespace }: Element, _: bool) {
+        self.0 = Some(Event::End { tag, namespace });
+    }
+
+    fn text(&mut self, text: Text<'a>, _: bool) {
+        self.0 = Some(Event::Text(text));
+    }
+}
+
+/// From tokens to what they mean where they stand.
+struct Scan<'t, V> {
+    tree: &'t mut Tree,
+    visitor: &'t mut V,
+}
+
+impl<'a, V: Visitor<'a>> Tokens<'a> for Scan<'_, V> {
+    #[inline(always)]
+    fn start(&mut self, start: StartTag<'_, 'a>) -> Mode {
+        let (namespace, mode) = self.tree.start(start);
+        if let Some(namespace) = namespace {
+            let element = Element { tag: start.tag, namespace };
+            self.visitor.start(element, start.attributes, self.tree.in_template());
+        }
+        mode
+    }
+
+    #[inline(always)]
+    fn end(&mut self, tag: Tag, name: Part<'a>) {
+        if let Some(namespace) = self.tree.end(tag, name) {
+            self.visitor.end(Element { tag, namespace }, self.tree.in_template());
         }
     }
 
     #[inline(always)]
-    fn blank(&self, source: &'a str) -> Option<Text<'a>> {
+    fn blank(&mut self, source: Part<'a>) {
+        if let Some(text) = self.tree.blank(source) {
+            self.visitor.text(text, self.tree.in_template());
+        }
+    }
+
+    #[inline(always)]
+    fn text(&mut self, source: Part<'a>) {
+        if let Some(text) = self.tree.text(source, true) {
+            self.visitor.text(text, self.tree.in_template());
+        }
+    }
+
+    fn raw(&mut self, source: Part<'a>) {
+        if let Some(text) = self.tree.text(source, false) {
+            self.visitor.text(text, self.tree.in_template());
+        }
+    }
+
+    fn takes_cdata(&self) -> bool {
+        self.tree.dialect == Dialect::Xhtml || self.tree.foreign.namespace() != Namespace::Html
+    }
+}
+
+/// What is kept of the tree.
+#[derive(Debug)]
+struct Tree {
+    dialect: Dialect,
+    foreign: Foreign,
+    frames: Frames,
+    templates: u32,
+    within: Option<Tag>,
+}
+
+impl Tree {
+    fn new(dialect: Dialect, depth_max: u64) -> Self {
+        let (foreign, frames) = (Foreign::new(depth_max), Frames::Possible);
+        Self { dialect, foreign, frames, templates: 0, within: None }
+    }
+
+    fn in_template(&self) -> bool {
+        self.templates > 0
+    }
+
+    #[inline(always)]
+    fn blank<'a>(&self, source: Part<'a>) -> Option<Text<'a>> {
         let (namespace, within) = (self.foreign.namespace(), self.within);
         let text = Text { source, references: false, is_blank: true, within, namespace };
         (self.frames != Frames::Inside).then_some(text)
     }
 
     #[inline(always)]
-    fn text(&mut self, source: &'a str, references: bool) -> Option<Text<'a>> {
+    fn text<'a>(&mut self, source: Part<'a>, references: bool) -> Option<Text<'a>> {
         let namespace = self.foreign.namespace();
         if self.frames == Frames::Inside {
             return None;
         }
         if self.frames == Frames::Possible
             && self.within.is_none()
-            && !source.trim_ascii().is_empty()
+            && !source.as_str().trim_ascii().is_empty()
         {
             self.frames = Frames::Refused;
         }
@@ -162,46 +229,43 @@ impl<'a> Scanner<'a> {
         Some(Text { source, references, is_blank: false, within, namespace })
     }
 
+    /// The namespace of a start tag's element, if it counts; and how to read on behind it.
     #[inline(always)]
-    fn start(&mut self, tag: Tag, name: Name<'a>, self_closing: bool) -> Option<Namespace> {
+    fn start(&mut self, start: StartTag<'_, '_>) -> (Option<Namespace>, Mode) {
         self.within = None;
         if self.frames == Frames::Inside {
-            return self.start_among_frames(tag);
+            return self.start_among_frames(start.tag);
         }
-        let attributes = self.tokens.attributes();
-        let namespace = self.foreign.start(StartTag { tag, name, attributes, self_closing });
-        if namespace == Namespace::Html && !self.html_start(tag, self_closing) {
-            return None;
+        let namespace = self.foreign.start(start);
+        if namespace == Namespace::Html && start.tag.changes_reading() {
+            return self.html_start(start.tag, start.self_closing);
         }
-        Some(namespace)
+        (Some(namespace), Mode::Data)
     }
 
     /// Section 13.2.6.4.20.
-    fn start_among_frames(&mut self, tag: Tag) -> Option<Namespace> {
+    fn start_among_frames(&mut self, tag: Tag) -> (Option<Namespace>, Mode) {
         let counts = matches!(tag, Tag::Frame | Tag::Frameset | Tag::Noframes | Tag::Html);
-        if tag == Tag::Noframes {
-            self.read_as_text(tag);
-        }
-        counts.then_some(Namespace::Html)
+        let mode = if tag == Tag::Noframes { self.read_as_text(tag) } else { Mode::Data };
+        (counts.then_some(Namespace::Html), mode)
     }
 
-    /// Whether the tag counts; and reads on as it demands.
-    #[inline(always)]
-    fn html_start(&mut self, tag: Tag, self_closing: bool) -> bool {
+    fn html_start(&mut self, tag: Tag, self_closing: bool) -> (Option<Namespace>, Mode) {
         let is_closed = self_closing && self.dialect == Dialect::Xhtml;
         match tag {
-            Tag::Frame => return false,
-            Tag::Frameset => return self.enter_frames(),
+            Tag::Frame => return (None, Mode::Data),
+            Tag::Frameset => {
+                return (self.enter_frames().then_some(Namespace::Html), Mode::Data);
+            }
             Tag::Template if !is_closed => self.templates += 1,
             _ if tag.refuses_frames() && self.frames == Frames::Possible => {
                 self.frames = Frames::Refused;
             }
             _ => {}
         }
-        if tag.holds_text_alone() && !is_closed {
-            self.read_as_text(tag);
-        }
-        true
+        let holds_text = tag.holds_text_alone() && !is_closed;
+        let mode = if holds_text { self.read_as_text(tag) } else { Mode::Data };
+        (Some(Namespace::Html), mode)
     }
 
     fn enter_frames(&mut self) -> bool {
@@ -215,22 +279,21 @@ impl<'a> Scanner<'a> {
 
     /// Elements whose content is text (section 13.2.6.4, "generic raw text" and "RCDATA element
     /// parsing algorithm").
-    fn read_as_text(&mut self, tag: Tag) {
-        let mode = match tag {
+    fn read_as_text(&mut self, tag: Tag) -> Mode {
+        self.within = Some(tag);
+        match tag {
             Tag::Title | Tag::Textarea => Mode::Rcdata(tag),
             Tag::Style | Tag::Xmp | Tag::Iframe | Tag::Noembed | Tag::Noframes => {
                 Mode::Rawtext(tag)
             }
             Tag::Script => Mode::Script,
             Tag::Plaintext => Mode::Plaintext,
-            _ => return,
-        };
-        self.tokens.set_mode(mode);
-        self.within = Some(tag);
+            _ => Mode::Data,
+        }
     }
 
     #[inline(always)]
-    fn end(&mut self, tag: Tag, name: Name<'a>) -> Option<Namespace> {
+    fn end(&mut self, tag: Tag, name: Part<'_>) -> Option<Namespace> {
         self.within = None;
         if self.frames == Frames::Inside {
             return None;

@@ -8,7 +8,8 @@ use url::Url;
 use super::attributes::read_attributes;
 use super::name::Tag;
 use super::reference::{decode_attribute, decode_text};
-use super::tokenizer::{Mode, Token, Tokenizer};
+use super::token::Token;
+use super::tokenizer::{Mode, Tokenizer};
 use crate::parse::{Input, Note, Page, parse, testdata};
 use crate::{Limits, Via};
 
@@ -57,11 +58,11 @@ fn tokens_of(source: &str, mode: Mode, cdata: bool) -> Vec<Plain> {
             Token::Raw(text) => {
                 push_text(&mut tokens, &text.replace("\r\n", "\n").replace('\r', "\n"))
             }
-            Token::Start { name, self_closing, .. } => {
+            Token::Start { name, self_closing } => {
                 let attributes = plain_attributes(source, name.as_str());
                 tokens.push(Plain::Start(plain_name(name.as_str()), attributes, self_closing));
             }
-            Token::End { name, .. } => tokens.push(Plain::End(plain_name(name.as_str()))),
+            Token::End { name } => tokens.push(Plain::End(plain_name(name.as_str()))),
         }
     }
     tokens

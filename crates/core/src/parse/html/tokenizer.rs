@@ -7,8 +7,8 @@
 //! Linear by construction: `at` only grows, each call looks at the bytes that it then passes, and a
 //! search that finds no end (an open comment, quote or script) passes the rest of the source.
 //!
-//! What is done for every tag is inlined into the loop that reads a page, here and in `scanner`:
-//! handing a token on in memory, twice, costs as much as finding it.
+//! Tokens are handed on by calls, which are inlined into the loop that reads a page, here and in
+//! `scanner`: handing them on in memory, twice, costs as much as finding them.
 
 use memchr::{memchr, memchr2};
 
@@ -18,37 +18,47 @@ use super::attributes::{
 use super::name::Tag;
 use crate::parse::bytes;
 
-/// What comes next in the source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::parse) enum Token<'a> {
-    /// White space, and nothing else.
-    Blank(&'a str),
-    /// Text in which character references count.
-    Text(&'a str),
-    /// Text in which nothing counts: raw text, scripts, CDATA.
-    Raw(&'a str),
-    Start {
-        tag: Tag,
-        name: Name<'a>,
-        self_closing: bool,
-    },
-    End {
-        tag: Tag,
-        name: Name<'a>,
-    },
+/// What takes the tokens of a source, in order.
+pub(in crate::parse) trait Tokens<'a> {
+    /// Takes a start tag; tells how the source is to be read behind it.
+    fn start(&mut self, start: StartTag<'_, 'a>) -> Mode;
+    fn end(&mut self, tag: Tag, name: Part<'a>);
+    /// Takes white space, and nothing else.
+    fn blank(&mut self, text: Part<'a>);
+    /// Takes text in which character references count.
+    fn text(&mut self, text: Part<'a>);
+    /// Takes text in which nothing counts: raw text, scripts, CDATA.
+    fn raw(&mut self, text: Part<'a>);
+    /// Whether `<![CDATA[` counts here, as it does in foreign content.
+    fn takes_cdata(&self) -> bool;
 }
 
-/// A name as the source has it, for the few who ask.
+/// A start tag.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::parse) struct StartTag<'t, 'a> {
+    pub tag: Tag,
+    pub name: Part<'a>,
+    pub attributes: &'t Attributes<'a>,
+    pub self_closing: bool,
+}
+
+/// A part of the source, looked at only where somebody asks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::parse) struct Name<'a> {
+pub(in crate::parse) struct Part<'a> {
     source: &'a str,
     start: usize,
     end: usize,
 }
 
-impl<'a> Name<'a> {
+impl<'a> Part<'a> {
+    #[inline]
     pub fn as_str(self) -> &'a str {
         &self.source[self.start..self.end]
+    }
+
+    #[inline]
+    pub fn as_bytes(self) -> &'a [u8] {
+        &self.source.as_bytes()[self.start..self.end]
     }
 }
 
@@ -101,44 +111,53 @@ impl<'a> Tokenizer<'a> {
         self.tag_at
     }
 
-    /// The next token. `cdata` tells whether `<![CDATA[` counts here, as it does in foreign content.
+    /// Hands on the next token, if what comes next is one. Tells whether there was anything.
     #[inline(always)]
-    pub fn next(&mut self, cdata: bool) -> Option<Token<'a>> {
-        while let Some(byte) = self.byte(0) {
-            if self.mode != Mode::Data {
-                if let Some(token) = self.text_alone() {
-                    return Some(token);
-                }
-                continue;
-            }
-            if byte != b'<' {
-                return Some(self.text());
-            }
-            if let Some(token) = self.markup(cdata) {
-                return Some(token);
-            }
+    pub fn step(&mut self, tokens: &mut impl Tokens<'a>) -> bool {
+        let Some(byte) = self.byte(0) else { return false };
+        if self.mode != Mode::Data {
+            self.text_alone(tokens);
+        } else if byte == b'<' {
+            self.markup(tokens);
+        } else {
+            self.text(tokens);
         }
-        None
+        true
     }
 
     /// What stands where there is text and nothing else.
-    fn text_alone(&mut self) -> Option<Token<'a>> {
-        match self.mode {
-            Mode::Data => None,
-            Mode::Plaintext => Some(Token::Raw(self.take_to(self.source.len()))),
-            Mode::Rcdata(tag) => self.text_until_end_tag(tag).map(Token::Text),
-            Mode::Rawtext(tag) => self.text_until_end_tag(tag).map(Token::Raw),
-            Mode::Script => self.script().map(Token::Raw),
+    fn text_alone(&mut self, tokens: &mut impl Tokens<'a>) {
+        let start = self.at;
+        let (end, counts) = match self.mode {
+            Mode::Data => return,
+            Mode::Plaintext => (self.source.len(), false),
+            Mode::Rcdata(tag) => (self.text_end(tag), true),
+            Mode::Rawtext(tag) => (self.text_end(tag), false),
+            Mode::Script => (script_end(self.source, start), false),
+        };
+        self.at = end;
+        if self.mode != Mode::Plaintext {
+            self.mode = Mode::Data;
+        }
+        let text = self.part(start, end);
+        match counts {
+            _ if start == end => {}
+            true => tokens.text(text),
+            false => tokens.raw(text),
         }
     }
 
     /// The text of an element that holds nothing else, up to its end tag; for whoever has just set such a mode.
-    pub fn raw(&mut self) -> Option<&'a str> {
-        match self.mode {
-            Mode::Rcdata(tag) | Mode::Rawtext(tag) => self.text_until_end_tag(tag),
-            Mode::Script => self.script(),
-            Mode::Data | Mode::Plaintext => None,
-        }
+    pub fn raw(&mut self) -> &'a str {
+        let end = match self.mode {
+            Mode::Rcdata(tag) | Mode::Rawtext(tag) => self.text_end(tag),
+            Mode::Script => script_end(self.source, self.at),
+            Mode::Data | Mode::Plaintext => return "",
+        };
+        self.mode = Mode::Data;
+        let text = self.part(self.at, end);
+        self.at = end;
+        text.as_str()
     }
 
     fn bytes(&self) -> &'a [u8] {
@@ -149,68 +168,82 @@ impl<'a> Tokenizer<'a> {
         self.bytes().get(self.at + ahead).copied()
     }
 
-    fn take_to(&mut self, end: usize) -> &'a str {
-        let taken = &self.source[self.at..end];
+    fn part(&self, start: usize, end: usize) -> Part<'a> {
+        Part { source: self.source, start, end }
+    }
+
+    /// Moves to `end`, and gives what is passed.
+    fn take_to(&mut self, end: usize) -> Part<'a> {
+        let start = self.at;
         self.at = end;
-        taken
+        self.part(start, end)
     }
 
     /// Text up to the next `<`.
     #[inline(always)]
-    fn text(&mut self) -> Token<'a> {
+    fn text(&mut self, tokens: &mut impl Tokens<'a>) {
         // Two of three pieces are the line breaks and the indentation between tags.
         let words = bytes::space_end(self.bytes(), self.at);
         if self.bytes().get(words) == Some(&b'<') {
-            return Token::Blank(self.take_to(words));
+            return tokens.blank(self.take_to(words));
         }
         let end = bytes::find(self.bytes(), words, b'<');
-        Token::Text(self.take_to(end.unwrap_or(self.source.len())))
+        tokens.text(self.take_to(end.unwrap_or(self.source.len())));
     }
 
-    /// From a `<` on. `None` for what is passed over.
+    /// From a `<` on.
     #[inline(always)]
-    fn markup(&mut self, cdata: bool) -> Option<Token<'a>> {
+    fn markup(&mut self, tokens: &mut impl Tokens<'a>) {
         match self.byte(1) {
-            Some(b'a'..=b'z' | b'A'..=b'Z') => self.start_tag(),
-            Some(b'/') => match self.byte(2) {
-                Some(b'a'..=b'z' | b'A'..=b'Z') => self.end_tag(),
-                Some(_) => self.pass(b'>'),
-                None => Some(Token::Text(self.take_to(self.source.len()))),
-            },
-            Some(b'!') => self.declaration(cdata),
+            Some(b'/') => self.end(tokens),
+            Some(b'a'..=b'z' | b'A'..=b'Z') => self.start_tag(tokens),
+            Some(b'!') => self.declaration(tokens),
             Some(b'?') => self.pass(b'>'),
-            _ => Some(Token::Text(self.take_to(self.at + 1))),
+            _ => tokens.text(self.take_to(self.at + 1)),
+        }
+    }
+
+    /// From a `</` on.
+    #[inline(always)]
+    fn end(&mut self, tokens: &mut impl Tokens<'a>) {
+        match self.byte(2) {
+            Some(b'a'..=b'z' | b'A'..=b'Z') => self.end_tag(tokens),
+            Some(_) => self.pass(b'>'),
+            None => tokens.text(self.take_to(self.source.len())),
         }
     }
 
     #[inline(always)]
-    fn start_tag(&mut self) -> Option<Token<'a>> {
+    fn start_tag(&mut self, tokens: &mut impl Tokens<'a>) {
         self.tag_at = self.at;
         let (tag, name) = self.name(1);
+        let mut self_closing = false;
         if self.byte(0) == Some(b'>') {
             self.attributes.clear();
             self.at += 1;
-            return Some(Token::Start { tag, name, self_closing: false });
+        } else {
+            let end = self.attributes.read(self.at);
+            let Some(end) = self.pass_tag(end) else { return };
+            self_closing = end.self_closing;
         }
-        let end = self.attributes.read(self.at);
-        let end = self.pass_tag(end)?;
-        Some(Token::Start { tag, name, self_closing: end.self_closing })
+        let attributes = &self.attributes;
+        self.mode = tokens.start(StartTag { tag, name, attributes, self_closing });
     }
 
     #[inline(always)]
-    fn end_tag(&mut self) -> Option<Token<'a>> {
+    fn end_tag(&mut self, tokens: &mut impl Tokens<'a>) {
         let (tag, name) = self.name(2);
         if self.byte(0) == Some(b'>') {
             self.at += 1;
-        } else {
-            self.pass_tag(read_attributes(self.source, self.at, |_, _| {}))?;
+        } else if self.pass_tag(read_attributes(self.source, self.at, |_, _| {})).is_none() {
+            return;
         }
-        Some(Token::End { tag, name })
+        tokens.end(tag, name);
     }
 
     /// The tag's name, `ahead` bytes from here, and moves behind it.
     #[inline(always)]
-    fn name(&mut self, ahead: usize) -> (Tag, Name<'a>) {
+    fn name(&mut self, ahead: usize) -> (Tag, Part<'a>) {
         let start = self.at + ahead;
         let (tag, end) = Tag::read(
             self.bytes(),
@@ -219,7 +252,7 @@ impl<'a> Tokenizer<'a> {
             |bytes, from| find_any(bytes, from, NAME_END),
         );
         self.at = end;
-        (tag, Name { source: self.source, start, end })
+        (tag, self.part(start, end))
     }
 
     /// A tag that the source ends in is none.
@@ -230,51 +263,40 @@ impl<'a> Tokenizer<'a> {
 
     /// From `<!` on: a comment, CDATA, or something that ends at the next `>` (a doctype does, even
     /// within its quotes).
-    fn declaration(&mut self, cdata: bool) -> Option<Token<'a>> {
+    fn declaration(&mut self, tokens: &mut impl Tokens<'a>) {
         let rest = &self.bytes()[self.at..];
         if rest.starts_with(b"<!--") {
             self.at = comment_end(self.bytes(), self.at + 4);
-            None
-        } else if cdata && rest.starts_with(b"<![CDATA[") {
+        } else if rest.starts_with(b"<![CDATA[") && tokens.takes_cdata() {
             self.at += 9;
             let end = memchr::memmem::find(&self.bytes()[self.at..], b"]]>");
             let text = self.take_to(end.map_or(self.source.len(), |end| self.at + end));
             self.at = self.source.len().min(self.at + 3);
-            Some(Token::Raw(text))
+            tokens.raw(text);
         } else {
-            self.pass(b'>')
+            self.pass(b'>');
         }
     }
 
     /// Moves behind the next `end`, or to the end of the source.
-    fn pass(&mut self, end: u8) -> Option<Token<'a>> {
+    fn pass(&mut self, end: u8) {
         let rest = &self.bytes()[self.at..];
         self.at += memchr(end, rest).map_or(rest.len(), |at| at + 1);
-        None
     }
 
-    fn text_until_end_tag(&mut self, tag: Tag) -> Option<&'a str> {
+    /// Where the text of this element ends that holds nothing else.
+    fn text_end(&self, tag: Tag) -> usize {
         let mut end = self.at;
         loop {
             match memchr(b'<', &self.bytes()[end..]) {
-                None => return self.raw_text(self.source.len()),
+                None => return self.source.len(),
                 Some(step) => end += step,
             }
             if is_end_tag(self.source, end, tag) {
-                return self.raw_text(end);
+                return end;
             }
             end += 1;
         }
-    }
-
-    fn script(&mut self) -> Option<&'a str> {
-        self.raw_text(script_end(self.source, self.at))
-    }
-
-    /// Text up to `end`, where ordinary markup begins again; `None` when there is none.
-    fn raw_text(&mut self, end: usize) -> Option<&'a str> {
-        self.mode = Mode::Data;
-        Some(self.take_to(end)).filter(|text| !text.is_empty())
     }
 }
 

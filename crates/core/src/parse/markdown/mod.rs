@@ -178,8 +178,10 @@ impl<'a> Reader<'a> {
             return;
         }
         let mut buffer = std::mem::take(&mut self.buffer);
+        let source = text.source.as_str();
+        let words = if text.references { decoded(source, &mut buffer) } else { source };
         // No text gives fewer bytes than it has: this much is enough.
-        let words = cut(decoded(text, &mut buffer), self.limits.page_text_bytes_max);
+        let words = cut(words, self.limits.page_text_bytes_max);
         if self.place.takes(words) {
             self.writer.text(words);
         } else {
