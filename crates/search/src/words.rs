@@ -9,6 +9,7 @@
 //! [`Vocabulary`](crate::vocabulary::Vocabulary) has what became of them.
 
 use frostem::Stemmer;
+use larm_core::runs::Runs;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::language::Lang;
@@ -65,14 +66,20 @@ enum Class {
 /// The words of a text, in order.
 pub(crate) struct Words<'t> {
     text: &'t str,
+    runs: Runs<'t>,
+    /// All of it is ASCII, and every run a word.
+    is_plain: bool,
+    /// How far the run at hand was read, and where it ends, if it has other letters.
     at: usize,
-    /// Where the run of a script without spaces ends, while in one.
     run_end: usize,
+    /// Where characters of a script without spaces end, while among them.
+    pairs_end: usize,
 }
 
 impl<'t> Words<'t> {
     pub fn of(text: &'t str) -> Self {
-        Self { text, at: 0, run_end: 0 }
+        let (runs, is_plain) = (Runs::of(text), text.is_ascii());
+        Self { text, runs, is_plain, at: 0, run_end: 0, pairs_end: 0 }
     }
 
     fn class_at(&self, at: usize) -> Option<(Class, usize)> {
@@ -83,8 +90,8 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Behind the run of characters of one class that `at` is in. Most of most texts is ASCII.
-    fn end_of_run(&self, mut at: usize, class: Class) -> usize {
+    /// Behind the characters of one class that `at` is in. Most of most texts is ASCII.
+    fn end_of_class(&self, mut at: usize, class: Class) -> usize {
         let bytes = self.text.as_bytes();
         loop {
             let is_other = |byte: &u8| CLASSES[usize::from(*byte)] != class;
@@ -99,38 +106,59 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// The next pair of the run that `at` is in, if there is one more.
+    /// The next pair of the characters that `at` is among, if there is one more.
     fn pair(&mut self) -> Option<Word<'t>> {
         let start = self.at;
         let first = self.class_at(start)?.1;
         self.at = start + first;
-        if self.at >= self.run_end {
+        if self.at >= self.pairs_end {
             return None;
         }
         let end = self.at + self.class_at(self.at)?.1;
         Some(Word { text: &self.text[start..end], start, class: Class::Unspaced })
+    }
+
+    /// The next word of a run with other letters than those of ASCII, if there is one more.
+    fn word_of_run(&mut self) -> Option<Word<'t>> {
+        while self.at < self.pairs_end {
+            if let Some(pair) = self.pair() {
+                return Some(pair);
+            }
+        }
+        self.at = self.end_of_class(self.at, Class::Other);
+        let start = self.at;
+        if start >= self.run_end {
+            return None;
+        }
+        let (class, first) = self.class_at(start)?;
+        let end = self.end_of_class(start + first, class);
+        if class == Class::Unspaced && start + first < end {
+            self.pairs_end = end;
+            return self.pair();
+        }
+        self.at = end;
+        Some(Word { text: &self.text[start..end], start, class })
     }
 }
 
 impl<'t> Iterator for Words<'t> {
     type Item = Word<'t>;
 
+    #[inline]
     fn next(&mut self) -> Option<Word<'t>> {
-        while self.at < self.run_end {
-            if let Some(pair) = self.pair() {
-                return Some(pair);
+        loop {
+            if self.at < self.run_end
+                && let Some(word) = self.word_of_run()
+            {
+                return Some(word);
             }
+            let run = self.runs.next()?;
+            let (start, text) = (run.start, &self.text[run.clone()]);
+            if self.is_plain || text.is_ascii() {
+                return Some(Word { text, start, class: Class::Spaced });
+            }
+            (self.at, self.run_end) = (start, run.end);
         }
-        self.at = self.end_of_run(self.at, Class::Other);
-        let start = self.at;
-        let (class, first) = self.class_at(start)?;
-        let end = self.end_of_run(start + first, class);
-        if class == Class::Unspaced && start + first < end {
-            self.run_end = end;
-            return self.pair();
-        }
-        self.at = end;
-        Some(Word { text: &self.text[start..end], start, class })
     }
 }
 
@@ -296,6 +324,42 @@ mod tests {
     #[test]
     fn words_of_scripts_with_marks_stay_whole() {
         assert_eq!(terms("हिन्दी में", "hi").len(), 2);
+    }
+
+    /// The words of a text, character by character.
+    fn one_by_one(text: &str) -> Vec<&str> {
+        let classes: Vec<_> = text.char_indices().map(|(at, c)| (at, class_of(c))).collect();
+        let end_of = |next: usize| classes.get(next).map_or(text.len(), |(at, _)| *at);
+        let mut words = Vec::new();
+        let mut from = 0;
+        for run in classes.chunk_by(|one, next| one.1 == next.1) {
+            let to = from + run.len();
+            match run[0].1 {
+                Class::Unspaced if run.len() > 1 => {
+                    words.extend((from + 2..=to).map(|n| &text[classes[n - 2].0..end_of(n)]));
+                }
+                Class::Spaced | Class::Unspaced => words.push(&text[run[0].0..end_of(to)]),
+                _ => {}
+            }
+            from = to;
+        }
+        words
+    }
+
+    #[test]
+    fn words_are_found_in_runs_as_they_are_character_by_character() {
+        let text = "Straße—“quoted”, x…  naïve東京都は… は, a\u{a0}b 東 abc中文def é\u{301} हिन्दी \
+            – – end.ไทย\n3½ m² 東京"
+            .repeat(3);
+        for start in (0..text.len()).filter(|start| text.is_char_boundary(*start)) {
+            for end in (start..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+                let part = &text[start..end];
+                let words: Vec<_> = Words::of(part).collect();
+                assert!(words.iter().all(|word| &part[word.start..word.end()] == word.text));
+                let words: Vec<_> = words.iter().map(|word| word.text).collect();
+                assert_eq!(words, one_by_one(part), "{part}");
+            }
+        }
     }
 
     #[test]
