@@ -8,6 +8,8 @@
 //! Stemming costs more than all the rest, and most words of a page were seen before: a
 //! [`Vocabulary`](crate::vocabulary::Vocabulary) has what became of them.
 
+use std::ops::Range;
+
 use frostem::Stemmer;
 use larm_core::runs::Runs;
 use unicode_normalization::UnicodeNormalization;
@@ -35,19 +37,19 @@ pub(crate) fn untagged(text: &str) -> (Lang, &str) {
     }
 }
 
-/// A word of a text, as it stands there.
+/// Where a word stands in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Word<'t> {
-    pub text: &'t str,
-    /// Its first byte within the whole.
+pub(crate) struct Word {
     pub start: usize,
+    /// Behind its last byte.
+    pub end: usize,
     class: Class,
 }
 
-impl Word<'_> {
-    /// Behind its last byte.
-    pub fn end(&self) -> usize {
-        self.start + self.text.len()
+impl Word {
+    /// The word as it stands in its text.
+    pub fn of<'t>(&self, text: &'t str) -> &'t str {
+        &text[self.start..self.end]
     }
 }
 
@@ -107,7 +109,7 @@ impl<'t> Words<'t> {
     }
 
     /// The next pair of the characters that `at` is among, if there is one more.
-    fn pair(&mut self) -> Option<Word<'t>> {
+    fn pair(&mut self) -> Option<Word> {
         let start = self.at;
         let first = self.class_at(start)?.1;
         self.at = start + first;
@@ -115,11 +117,11 @@ impl<'t> Words<'t> {
             return None;
         }
         let end = self.at + self.class_at(self.at)?.1;
-        Some(Word { text: &self.text[start..end], start, class: Class::Unspaced })
+        Some(Word { start, end, class: Class::Unspaced })
     }
 
     /// The next word of a run with other letters than those of ASCII, if there is one more.
-    fn word_of_run(&mut self) -> Option<Word<'t>> {
+    fn word_of_run(&mut self) -> Option<Word> {
         while self.at < self.pairs_end {
             if let Some(pair) = self.pair() {
                 return Some(pair);
@@ -137,27 +139,26 @@ impl<'t> Words<'t> {
             return self.pair();
         }
         self.at = end;
-        Some(Word { text: &self.text[start..end], start, class })
+        Some(Word { start, end, class })
     }
 }
 
-impl<'t> Iterator for Words<'t> {
-    type Item = Word<'t>;
+impl Iterator for Words<'_> {
+    type Item = Word;
 
     #[inline]
-    fn next(&mut self) -> Option<Word<'t>> {
+    fn next(&mut self) -> Option<Word> {
         loop {
             if self.at < self.run_end
                 && let Some(word) = self.word_of_run()
             {
                 return Some(word);
             }
-            let run = self.runs.next()?;
-            let (start, text) = (run.start, &self.text[run.clone()]);
-            if self.is_plain || text.is_ascii() {
-                return Some(Word { text, start, class: Class::Spaced });
+            let Range { start, end } = self.runs.next()?;
+            if self.is_plain || self.text.as_bytes()[start..end].is_ascii() {
+                return Some(Word { start, end, class: Class::Spaced });
             }
-            (self.at, self.run_end) = (start, run.end);
+            (self.at, self.run_end) = (start, end);
         }
     }
 }
@@ -225,24 +226,24 @@ impl Terms {
         }
     }
 
-    /// Puts the term of a word in the place of what `term` holds; an empty one is no term.
-    pub fn put(&mut self, word: Word<'_>, term: &mut String) {
+    /// Puts the term of a word of `text` in the place of what `term` holds; an empty one is no term.
+    pub fn put(&mut self, text: &str, word: Word, term: &mut String) {
         term.clear();
-        if word.text.len() <= WORD_BYTES_MAX {
-            self.make(word, term);
+        if word.end - word.start <= WORD_BYTES_MAX {
+            self.make(word.of(text), word.class, term);
         }
     }
 
-    fn make(&mut self, word: Word<'_>, term: &mut String) {
+    fn make(&mut self, word: &str, class: Class, term: &mut String) {
         let mut lower = std::mem::take(&mut self.lower);
         lower.clear();
-        match (word.text.is_ascii(), word.class) {
-            (true, _) => lower.extend(word.text.chars().map(|c| c.to_ascii_lowercase())),
-            (_, Class::Unspaced) => lower.extend(word.text.nfkc()),
-            _ => lower.extend(word.text.nfc().flat_map(char::to_lowercase)),
+        match (word.is_ascii(), class) {
+            (true, _) => lower.extend(word.chars().map(|c| c.to_ascii_lowercase())),
+            (_, Class::Unspaced) => lower.extend(word.nfkc()),
+            _ => lower.extend(word.nfc().flat_map(char::to_lowercase)),
         }
         match &self.stemmer {
-            Some(stemmer) if word.class == Class::Spaced => fold(&stemmer.stem(&lower), term),
+            Some(stemmer) if class == Class::Spaced => fold(&stemmer.stem(&lower), term),
             _ => fold(&lower, term),
         }
         self.lower = lower;
@@ -279,7 +280,7 @@ pub(crate) fn terms_of(text: &str, lang: Lang) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (position, word) in Words::of(text).enumerate() {
         let mut term = String::new();
-        terms.put(word, &mut term);
+        terms.put(text, word, &mut term);
         if !term.is_empty() {
             found.push((position, term));
         }
@@ -354,9 +355,7 @@ mod tests {
         for start in (0..text.len()).filter(|start| text.is_char_boundary(*start)) {
             for end in (start..=text.len()).filter(|end| text.is_char_boundary(*end)) {
                 let part = &text[start..end];
-                let words: Vec<_> = Words::of(part).collect();
-                assert!(words.iter().all(|word| &part[word.start..word.end()] == word.text));
-                let words: Vec<_> = words.iter().map(|word| word.text).collect();
+                let words: Vec<_> = Words::of(part).map(|word| word.of(part)).collect();
                 assert_eq!(words, one_by_one(part), "{part}");
             }
         }
