@@ -116,16 +116,14 @@ impl Postings {
 
     /// Makes a sheaf of what was added since the last one.
     fn bind(&mut self, position_bits: u32, vocabulary: &Vocabulary, desk: &mut Desk) {
-        let (terms, places) = desk.sort(&self.numbers, &self.documents, position_bits, vocabulary);
+        let sheaf = desk.sort(&self.numbers, &self.documents, position_bits, vocabulary);
         self.numbers.clear();
-        let documents = self.documents.drain(..).map(|(document, _)| document).collect();
-        if terms.is_empty() {
-            return;
+        self.documents.clear();
+        if !sheaf.terms.is_empty() {
+            self.parts += sheaf.terms.len();
+            self.sheaves_bytes += sheaf.bytes();
+            self.sheaves.push(sheaf);
         }
-        let sheaf = Sheaf { documents, terms, places, position_bits };
-        self.parts += sheaf.terms.len();
-        self.sheaves_bytes += sheaf.bytes();
-        self.sheaves.push(sheaf);
     }
 
     /// Writes the field, if there is anything in it.
@@ -208,14 +206,14 @@ impl Desk {
     /// What a term takes.
     pub const TERM_BYTES: usize = size_of::<u32>() + size_of::<(u64, u32)>();
 
-    /// Sorts terms of documents: the terms with the ends of their places, and the places.
+    /// Sorts the terms of documents.
     fn sort(
         &mut self,
         numbers: &[u32],
         documents: &[(DocId, u32)],
         position_bits: u32,
         vocabulary: &Vocabulary,
-    ) -> (Box<[(u32, u32)]>, Box<[u32]>) {
+    ) -> Sheaf {
         let ends = &mut self.ends;
         ends.resize(vocabulary.end().max(ends.len()), 0);
         let mut terms = Vec::new();
@@ -247,7 +245,8 @@ impl Desk {
         for (number, end) in &mut terms {
             *end = std::mem::take(&mut ends[*number as usize]);
         }
-        (terms.into(), places.into())
+        let documents = documents.iter().map(|(document, _)| *document).collect();
+        Sheaf { documents, terms: terms.into(), places: places.into(), position_bits }
     }
 
     /// Puts the terms of sheaves in the order of their bytes, and their parts in the order of the terms; `ends` says
