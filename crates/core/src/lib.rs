@@ -35,6 +35,7 @@ pub mod parse;
 pub mod partition;
 pub mod random;
 pub mod robots;
+pub mod runs;
 pub mod scope;
 pub mod signals;
 pub mod soft;

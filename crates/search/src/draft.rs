@@ -33,6 +33,7 @@ pub(crate) struct Draft {
     /// By number of the field, as the next ones; most are empty.
     postings: Vec<Postings>,
     keys: Vec<Keys>,
+    desk: Desk,
     columns: ColumnarWriter,
     store: StoreWriter,
     stored: Stored,
@@ -57,6 +58,7 @@ impl Draft {
             norms: FieldNormsWriter::for_schema(&schema),
             postings: schema.fields().map(|_| Postings::default()).collect(),
             keys: schema.fields().map(|_| Keys::default()).collect(),
+            desk: Desk::default(),
             columns,
             store,
             stored: Stored::default(),
@@ -77,10 +79,10 @@ impl Draft {
     /// What it takes in memory together with its terms, and will take while it is finished.
     pub fn bytes(&self, vocabulary: &Vocabulary) -> usize {
         let gathered: usize = self.postings.iter().map(Postings::gathered_bytes).sum();
-        let sorted = self.postings.iter().map(Postings::sorted_bytes).max().unwrap_or_default();
+        let written = self.postings.iter().map(Postings::written_bytes).max().unwrap_or_default();
         let keys: usize = self.keys.iter().map(Keys::bytes).sum();
         let terms = vocabulary.bytes() + vocabulary.end() * Desk::TERM_BYTES;
-        gathered + sorted + keys + terms + self.columns.mem_usage() + self.store.mem_usage()
+        gathered + written + keys + terms + self.columns.mem_usage() + self.store.mem_usage()
     }
 
     /// Writes what is left, without the documents that are gone by now.
@@ -113,14 +115,13 @@ impl Draft {
     fn write_postings(&mut self, vocabulary: &Vocabulary) -> tantivy::Result<()> {
         let norms = FieldNormReaders::open(self.segment.open_read(SegmentComponent::FieldNorms)?)?;
         let mut out = InvertedIndexSerializer::open(&self.segment)?;
-        let mut desk = Desk::default();
         for (field, entry) in self.schema.fields() {
             let at = field.field_id() as usize;
             self.keys[at].write(field, norms.get_field(field)?, &mut out)?;
             let option = entry.field_type().index_record_option();
             let option = option.unwrap_or(IndexRecordOption::Basic);
             let norms = norms.get_field(field)?;
-            self.postings[at].write(field, option, norms, vocabulary, &mut desk, &mut out)?;
+            self.postings[at].write(field, option, norms, vocabulary, &mut self.desk, &mut out)?;
         }
         Ok(out.close()?)
     }
@@ -170,10 +171,10 @@ impl Entry<'_> {
 
     /// Ends the document, and returns its number.
     pub fn end(self) -> tantivy::Result<DocId> {
-        let Draft { schema, documents, norms, postings, store, stored, .. } = self.draft;
+        let Draft { schema, documents, norms, postings, desk, store, stored, .. } = self.draft;
         let document = *documents;
         for (field, postings) in (0..).map(Field::from_field_id).zip(postings) {
-            if let Some(terms) = postings.end(document) {
+            if let Some(terms) = postings.end(document, self.vocabulary, desk) {
                 norms.record(document, field, terms);
             }
         }

@@ -76,7 +76,7 @@ fn matches_in(text: &str, lang: Lang, terms: &HashMap<String, f32>) -> Vec<Match
         let term = vocabulary.term(term);
         if let Some(number) = numbers.get(term) {
             let worth = terms.get(term).copied().unwrap_or_default();
-            found.push(Match { range: word.start..word.end(), term: *number, worth });
+            found.push(Match { range: word.start..word.end, term: *number, worth });
             if found.len() == MATCHES_MAX {
                 break;
             }

@@ -48,8 +48,8 @@ struct Known {
 
 impl Known {
     #[inline]
-    fn is(&self, key: Key, lang: [u8; 2]) -> bool {
-        let (Key([a, b, c]), Key([d, e, f])) = (self.key, key);
+    fn is(&self, key: &Key, lang: [u8; 2]) -> bool {
+        let (Key([a, b, c]), Key([d, e, f])) = (&self.key, key);
         let languages = u16::from_le_bytes(self.lang) ^ u16::from_le_bytes(lang);
         (a ^ d) | (b ^ e) | (c ^ f) | u64::from(languages) == 0
     }
@@ -61,10 +61,10 @@ impl Known {
 struct Key([u64; 3]);
 
 impl Key {
-    /// The key of a word that `bytes` begin with.
+    /// The key of a word of `text`.
     #[inline]
-    fn of(bytes: &[u8], word: Word<'_>) -> Self {
-        let length = word.text.len();
+    fn of(text: &str, word: Word) -> Self {
+        let (bytes, length) = (&text.as_bytes()[word.start..], word.end - word.start);
         match bytes.first_chunk::<WORD_BYTES>() {
             _ if length > WORD_BYTES => {
                 let hash = xxh3_128(&bytes[..length]);
@@ -149,22 +149,22 @@ impl Vocabulary {
         let mut batch = Vec::with_capacity(BATCH_WORDS);
         loop {
             let next = words.by_ref().take(BATCH_WORDS);
-            batch.extend(next.map(|word| (word, Key::of(&text.as_bytes()[word.start..], word))));
+            batch.extend(next.map(|word| (word, Key::of(text, word))));
             if batch.is_empty() {
                 return;
             }
-            numbers.extend(batch.iter().map(|(word, key)| self.number_by(*key, *word)));
+            numbers.extend(batch.iter().map(|(word, key)| self.number_by(text, *word, key)));
             batch.clear();
         }
     }
 
     /// The number of the term of a word that stands in `text`.
-    pub fn number_of(&mut self, text: &str, word: Word<'_>) -> u32 {
-        self.number_by(Key::of(&text.as_bytes()[word.start..], word), word)
+    pub fn number_of(&mut self, text: &str, word: Word) -> u32 {
+        self.number_by(text, word, &Key::of(text, word))
     }
 
     #[inline]
-    fn number_by(&mut self, key: Key, word: Word<'_>) -> u32 {
+    fn number_by(&mut self, text: &str, word: Word, key: &Key) -> u32 {
         let place = key.place(self.lines.len());
         let lang = self.maker.lang().letters();
         let Line([first, second]) = &self.lines[place];
@@ -173,16 +173,16 @@ impl Vocabulary {
         if is_first | is_second {
             return if is_first { first.number } else { second.number };
         }
-        self.learn(key, place, word)
+        self.learn(text, word, key, place)
     }
 
     #[cold]
-    fn learn(&mut self, key: Key, place: usize, word: Word<'_>) -> u32 {
-        self.maker.put(word, &mut self.term);
+    fn learn(&mut self, text: &str, word: Word, key: &Key, place: usize) -> u32 {
+        self.maker.put(text, word, &mut self.term);
         let number = self.terms.number_of(&self.term);
         let Line([first, second]) = &mut self.lines[place];
-        *second =
-            std::mem::replace(first, Known { key, lang: self.maker.lang().letters(), number });
+        let known = Known { key: *key, lang: self.maker.lang().letters(), number };
+        *second = std::mem::replace(first, known);
         number
     }
 

@@ -8,7 +8,10 @@
 //! Stemming costs more than all the rest, and most words of a page were seen before: a
 //! [`Vocabulary`](crate::vocabulary::Vocabulary) has what became of them.
 
+use std::ops::Range;
+
 use frostem::Stemmer;
+use larm_core::runs::Runs;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::language::Lang;
@@ -34,19 +37,19 @@ pub(crate) fn untagged(text: &str) -> (Lang, &str) {
     }
 }
 
-/// A word of a text, as it stands there.
+/// Where a word stands in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Word<'t> {
-    pub text: &'t str,
-    /// Its first byte within the whole.
+pub(crate) struct Word {
     pub start: usize,
+    /// Behind its last byte.
+    pub end: usize,
     class: Class,
 }
 
-impl Word<'_> {
-    /// Behind its last byte.
-    pub fn end(&self) -> usize {
-        self.start + self.text.len()
+impl Word {
+    /// The word as it stands in its text.
+    pub fn of<'t>(&self, text: &'t str) -> &'t str {
+        &text[self.start..self.end]
     }
 }
 
@@ -65,14 +68,20 @@ enum Class {
 /// The words of a text, in order.
 pub(crate) struct Words<'t> {
     text: &'t str,
+    runs: Runs<'t>,
+    /// All of it is ASCII, and every run a word.
+    is_plain: bool,
+    /// How far the run at hand was read, and where it ends, if it has other letters.
     at: usize,
-    /// Where the run of a script without spaces ends, while in one.
     run_end: usize,
+    /// Where characters of a script without spaces end, while among them.
+    pairs_end: usize,
 }
 
 impl<'t> Words<'t> {
     pub fn of(text: &'t str) -> Self {
-        Self { text, at: 0, run_end: 0 }
+        let (runs, is_plain) = (Runs::of(text), text.is_ascii());
+        Self { text, runs, is_plain, at: 0, run_end: 0, pairs_end: 0 }
     }
 
     fn class_at(&self, at: usize) -> Option<(Class, usize)> {
@@ -83,8 +92,8 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// Behind the run of characters of one class that `at` is in. Most of most texts is ASCII.
-    fn end_of_run(&self, mut at: usize, class: Class) -> usize {
+    /// Behind the characters of one class that `at` is in. Most of most texts is ASCII.
+    fn end_of_class(&self, mut at: usize, class: Class) -> usize {
         let bytes = self.text.as_bytes();
         loop {
             let is_other = |byte: &u8| CLASSES[usize::from(*byte)] != class;
@@ -99,38 +108,58 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// The next pair of the run that `at` is in, if there is one more.
-    fn pair(&mut self) -> Option<Word<'t>> {
+    /// The next pair of the characters that `at` is among, if there is one more.
+    fn pair(&mut self) -> Option<Word> {
         let start = self.at;
         let first = self.class_at(start)?.1;
         self.at = start + first;
-        if self.at >= self.run_end {
+        if self.at >= self.pairs_end {
             return None;
         }
         let end = self.at + self.class_at(self.at)?.1;
-        Some(Word { text: &self.text[start..end], start, class: Class::Unspaced })
+        Some(Word { start, end, class: Class::Unspaced })
     }
-}
 
-impl<'t> Iterator for Words<'t> {
-    type Item = Word<'t>;
-
-    fn next(&mut self) -> Option<Word<'t>> {
-        while self.at < self.run_end {
+    /// The next word of a run with other letters than those of ASCII, if there is one more.
+    fn word_of_run(&mut self) -> Option<Word> {
+        while self.at < self.pairs_end {
             if let Some(pair) = self.pair() {
                 return Some(pair);
             }
         }
-        self.at = self.end_of_run(self.at, Class::Other);
+        self.at = self.end_of_class(self.at, Class::Other);
         let start = self.at;
+        if start >= self.run_end {
+            return None;
+        }
         let (class, first) = self.class_at(start)?;
-        let end = self.end_of_run(start + first, class);
+        let end = self.end_of_class(start + first, class);
         if class == Class::Unspaced && start + first < end {
-            self.run_end = end;
+            self.pairs_end = end;
             return self.pair();
         }
         self.at = end;
-        Some(Word { text: &self.text[start..end], start, class })
+        Some(Word { start, end, class })
+    }
+}
+
+impl Iterator for Words<'_> {
+    type Item = Word;
+
+    #[inline]
+    fn next(&mut self) -> Option<Word> {
+        loop {
+            if self.at < self.run_end
+                && let Some(word) = self.word_of_run()
+            {
+                return Some(word);
+            }
+            let Range { start, end } = self.runs.next()?;
+            if self.is_plain || self.text.as_bytes()[start..end].is_ascii() {
+                return Some(Word { start, end, class: Class::Spaced });
+            }
+            (self.at, self.run_end) = (start, end);
+        }
     }
 }
 
@@ -197,24 +226,24 @@ impl Terms {
         }
     }
 
-    /// Puts the term of a word in the place of what `term` holds; an empty one is no term.
-    pub fn put(&mut self, word: Word<'_>, term: &mut String) {
+    /// Puts the term of a word of `text` in the place of what `term` holds; an empty one is no term.
+    pub fn put(&mut self, text: &str, word: Word, term: &mut String) {
         term.clear();
-        if word.text.len() <= WORD_BYTES_MAX {
-            self.make(word, term);
+        if word.end - word.start <= WORD_BYTES_MAX {
+            self.make(word.of(text), word.class, term);
         }
     }
 
-    fn make(&mut self, word: Word<'_>, term: &mut String) {
+    fn make(&mut self, word: &str, class: Class, term: &mut String) {
         let mut lower = std::mem::take(&mut self.lower);
         lower.clear();
-        match (word.text.is_ascii(), word.class) {
-            (true, _) => lower.extend(word.text.chars().map(|c| c.to_ascii_lowercase())),
-            (_, Class::Unspaced) => lower.extend(word.text.nfkc()),
-            _ => lower.extend(word.text.nfc().flat_map(char::to_lowercase)),
+        match (word.is_ascii(), class) {
+            (true, _) => lower.extend(word.chars().map(|c| c.to_ascii_lowercase())),
+            (_, Class::Unspaced) => lower.extend(word.nfkc()),
+            _ => lower.extend(word.nfc().flat_map(char::to_lowercase)),
         }
         match &self.stemmer {
-            Some(stemmer) if word.class == Class::Spaced => fold(&stemmer.stem(&lower), term),
+            Some(stemmer) if class == Class::Spaced => fold(&stemmer.stem(&lower), term),
             _ => fold(&lower, term),
         }
         self.lower = lower;
@@ -251,7 +280,7 @@ pub(crate) fn terms_of(text: &str, lang: Lang) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (position, word) in Words::of(text).enumerate() {
         let mut term = String::new();
-        terms.put(word, &mut term);
+        terms.put(text, word, &mut term);
         if !term.is_empty() {
             found.push((position, term));
         }
@@ -296,6 +325,40 @@ mod tests {
     #[test]
     fn words_of_scripts_with_marks_stay_whole() {
         assert_eq!(terms("हिन्दी में", "hi").len(), 2);
+    }
+
+    /// The words of a text, character by character.
+    fn one_by_one(text: &str) -> Vec<&str> {
+        let classes: Vec<_> = text.char_indices().map(|(at, c)| (at, class_of(c))).collect();
+        let end_of = |next: usize| classes.get(next).map_or(text.len(), |(at, _)| *at);
+        let mut words = Vec::new();
+        let mut from = 0;
+        for run in classes.chunk_by(|one, next| one.1 == next.1) {
+            let to = from + run.len();
+            match run[0].1 {
+                Class::Unspaced if run.len() > 1 => {
+                    words.extend((from + 2..=to).map(|n| &text[classes[n - 2].0..end_of(n)]));
+                }
+                Class::Spaced | Class::Unspaced => words.push(&text[run[0].0..end_of(to)]),
+                _ => {}
+            }
+            from = to;
+        }
+        words
+    }
+
+    #[test]
+    fn words_are_found_in_runs_as_they_are_character_by_character() {
+        let text = "Straße—“quoted”, x…  naïve東京都は… は, a\u{a0}b 東 abc中文def é\u{301} हिन्दी \
+            – – end.ไทย\n3½ m² 東京"
+            .repeat(3);
+        for start in (0..text.len()).filter(|start| text.is_char_boundary(*start)) {
+            for end in (start..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+                let part = &text[start..end];
+                let words: Vec<_> = Words::of(part).map(|word| word.of(part)).collect();
+                assert_eq!(words, one_by_one(part), "{part}");
+            }
+        }
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! A table says of each byte of UTF-8 what it is; a word is gathered eight bytes at a time and mixed.
 //! Nothing is copied, no character is decoded.
 
+use crate::runs::Runs;
+
 /// What a byte is to a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Byte {
@@ -41,39 +43,15 @@ const fn classes() -> [Byte; 256] {
 /// Calls `each` with every word of a text, in order.
 pub(super) fn each(text: &str, mut each: impl FnMut(u64)) {
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        let end = letters_end(bytes, at);
-        // Most words of most texts are ASCII up to their end, and need no second look.
-        if bytes.get(end).is_none_or(u8::is_ascii) {
-            if at < end {
-                each(plain_word(bytes, at, end));
-            }
-            at = end + 1;
+    let is_plain = text.is_ascii();
+    for run in Runs::of(text) {
+        // Most words of most texts are ASCII, and need no second look.
+        if is_plain || bytes[run.clone()].is_ascii() {
+            each(plain_word(bytes, run.start, run.end));
         } else {
-            at = careful(bytes, at, &mut each);
+            careful(&bytes[..run.end], run.start, &mut each);
         }
     }
-}
-
-/// Letters and digits of ASCII.
-const PLAIN: [bool; 256] = {
-    let mut plain = [false; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        plain[byte] = (byte as u8).is_ascii_alphanumeric();
-        byte += 1;
-    }
-    plain
-};
-
-/// Where the letters and digits of ASCII end that stand at `at`.
-fn letters_end(bytes: &[u8], at: usize) -> usize {
-    let mut end = at;
-    while bytes.get(end).is_some_and(|&byte| PLAIN[usize::from(byte)]) {
-        end += 1;
-    }
-    end
 }
 
 /// What [`Word`] makes of letters and digits of ASCII. One bit makes small letters of them all.

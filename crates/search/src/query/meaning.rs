@@ -312,7 +312,7 @@ impl<'a> Vocabulary<'a> {
 
     /// All words of a text, in parts of which no positions are kept.
     fn all_of(&self, text: &str, spots: Spots) -> tantivy::Result<Meant> {
-        let words = Words::of(text).map(|word| self.word(&self.forms_of(word.text), spots));
+        let words = Words::of(text).map(|word| self.word(&self.forms_of(word.of(text)), spots));
         let words: Vec<Meant> = words.collect::<tantivy::Result<_>>()?;
         let pages = words.iter().map(|word| word.pages).min().unwrap_or_default();
         let terms = words.iter().flat_map(|word| word.terms.clone()).collect();
