@@ -194,11 +194,14 @@ def lift_a_limit(page: Page):
 
 
 def see_a_killed_run(page: Page):
-    """How long a run took that was killed is known to nobody."""
+    """How long a run took that was killed is known to nobody; what was changed under way is shown."""
     run = {"started": 1, "state": "killed", "pages": 1, "bytes": 1, "failed": 0, "settings": {}}
+    run["changes"] = [{"at": 1, "key": "delay", "value": "3s"}]
     page.route("**/api/v1/crawls/*/runs", lambda route: route.fulfill(json={"runs": [run]}))
     go_to(page, "Runs")
-    expect(page.get_by_role("table", name="Runs").get_by_role("row").nth(1).get_by_role("cell").nth(1)).to_have_text("–")
+    cells = page.get_by_role("table", name="Runs").get_by_role("row").nth(1).get_by_role("cell")
+    expect(cells.nth(1)).to_have_text("–")
+    expect(cells.last).to_contain_text("delay = 3s")
     page.unroute("**/api/v1/crawls/*/runs")
 
 
