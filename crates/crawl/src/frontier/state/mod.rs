@@ -335,13 +335,14 @@ impl State {
             self.meet_host(packed)?;
         }
         match self.hosts.get_mut(&key).filter(|host| *host.name == *packed.host_name()) {
-            // One more for who has something to do changes nothing about when that is; but see errands.
+            // One more for who has something to do changes nothing about when that is; but see errands. A link from
+            // another site may raise a budget that was used up.
             Some(host) => {
                 let pushed = host.push(seq, packed, last);
                 if pushed.new_domain {
                     self.sites.hear(host.site, host.purse.domains);
                 }
-                if !(pushed.had_work && packed.is_sieved()) {
+                if pushed.new_domain || !(pushed.had_work && packed.is_sieved()) {
                     self.touched.insert(key);
                 }
             }
