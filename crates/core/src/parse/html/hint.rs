@@ -55,9 +55,11 @@ impl Hints {
     fn read(tag: Tag, attributes: &Attributes<'_>, known: &mut Known) -> Self {
         let mut hints = Self::default();
         if is_named(tag) {
-            let mut names = |name| attributes.get(name).map_or(Self(0), |names| known.names(names));
-            hints.add(names(Attr::Class));
-            hints.add(names(Attr::Id));
+            for name in [Attr::Class, Attr::Id] {
+                if let Some(names) = attributes.get(name) {
+                    hints.add(known.names(names));
+                }
+            }
         }
         if let Some(role) = attributes.get(Attr::Role) {
             hints.read_role(role.trim_ascii());
@@ -74,6 +76,7 @@ impl Hints {
         hints
     }
 
+    #[inline(never)]
     fn read_names(&mut self, names: &str) {
         let (words, names) = (&*WORDS, names.as_bytes());
         let mut state = 0;
@@ -86,7 +89,8 @@ impl Hints {
         }
     }
 
-    /// Takes the words that end at `end`.
+    /// Takes the words that end at `end`. Out of line, so that the loop around it keeps all it has in registers.
+    #[inline(never)]
     fn read_words(&mut self, words: &Words, state: StateID, names: &[u8], end: usize) {
         for found in 0..words.automaton.match_len(state) {
             let at = words.automaton.match_pattern(state, found).as_usize();
@@ -138,6 +142,7 @@ impl Default for Known {
 }
 
 impl Known {
+    #[inline(never)]
     fn names(&mut self, names: &str) -> Hints {
         let hash = xxh3_64(names.as_bytes());
         let known = &mut self.0[hash as usize % KNOWN];

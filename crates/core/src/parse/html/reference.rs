@@ -31,9 +31,15 @@ pub(in crate::parse) fn has_references(raw: &str) -> bool {
     bytes::any(raw.as_bytes(), may_have) && bytes::any(raw.as_bytes(), has)
 }
 
+/// Whether there is a character that is not taken as it is. Out of line, where the compiler makes vectors of it.
+#[inline(never)]
+fn has_controls(raw: &str) -> bool {
+    bytes::any(raw.as_bytes(), |byte| (byte == b'\r') | (byte == 0))
+}
+
 fn decode(raw: &str, context: Context, out: &mut String) {
     let bytes = raw.as_bytes();
-    if bytes::any(bytes, |byte| (byte == b'\r') | (byte == 0)) {
+    if has_controls(raw) {
         return decode_controls(raw, context, out);
     }
     out.reserve(raw.len());
