@@ -17,7 +17,7 @@ use super::bytes::{self, EACH};
 use super::marks::Span;
 
 /// So much of a text is looked at, from its middle.
-const SAMPLE_BYTES_MAX: usize = 768;
+const SAMPLE_BYTES_MAX: usize = 512;
 /// And so much of that is compared by trigrams, where a few languages are left: more tells no better.
 const COMPARED_BYTES_MAX: usize = 384;
 /// A text with fewer words of Latin script is too short to be told by them.
