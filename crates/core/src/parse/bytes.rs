@@ -61,7 +61,13 @@ pub(super) fn find(bytes: &[u8], from: usize, wanted: u8) -> Option<usize> {
         }
         passed += STRIDE;
     }
-    memchr::memchr(wanted, &rest[passed..]).map(|step| from + passed + step)
+    let rest = &rest[passed..];
+    let step = if rest.len() < STRIDE {
+        rest.iter().position(|&byte| byte == wanted)
+    } else {
+        memchr::memchr(wanted, rest)
+    };
+    step.map(|step| from + passed + step)
 }
 
 /// Where a byte is that is known to be there.
@@ -106,6 +112,15 @@ pub(super) fn any(text: &[u8], is_wanted: impl Fn(u8) -> bool) -> bool {
     } else {
         text.iter().any(|&byte| is_wanted(byte))
     }
+}
+
+/// How often a byte is in a text. Out of line, where the compiler makes vectors of it.
+#[inline(never)]
+pub(super) fn count(text: &[u8], wanted: u8) -> usize {
+    // So many that a single byte holds their count.
+    let some = text.chunks(192);
+    let counts = some.map(|some| some.iter().map(|&byte| u8::from(byte == wanted)).sum::<u8>());
+    counts.map(usize::from).sum()
 }
 
 /// The same as `among`, out of line: of two such loops in a row the compiler makes no vectors.
@@ -158,6 +173,8 @@ mod tests {
             let plain = |from: usize| (from..text.len()).find(|&at| text[at] == wanted);
             proptest::prop_assert_eq!(find(&text, from, wanted), plain(from));
             proptest::prop_assert_eq!(any(&text, |byte| byte == wanted), plain(0).is_some());
+            let plain_count = text.iter().filter(|&&byte| byte == wanted).count();
+            proptest::prop_assert_eq!(count(&text, wanted), plain_count);
         }
 
         #[test]
@@ -182,6 +199,13 @@ mod tests {
             let found = letters(u64::from_le_bytes(text)).to_le_bytes();
             let top = |byte: u8| if byte.is_ascii_alphabetic() { 0x80 } else { 0 };
             proptest::prop_assert_eq!(found, text.map(top));
+        }
+    }
+
+    #[test]
+    fn no_count_overflows() {
+        for bytes in [191, 192, 193, 255, 256, 10_007] {
+            assert_eq!(count(&vec![b','; bytes], b','), bytes);
         }
     }
 

@@ -17,7 +17,9 @@ use super::bytes::{self, EACH};
 use super::marks::Span;
 
 /// So much of a text is looked at, from its middle.
-const SAMPLE_BYTES_MAX: usize = 768;
+const SAMPLE_BYTES_MAX: usize = 512;
+/// And so much of that is compared by trigrams, where a few languages are left: more tells no better.
+const COMPARED_BYTES_MAX: usize = 384;
 /// A text with fewer words of Latin script is too short to be told by them.
 const WORDS_MIN: usize = 8;
 /// How sure `whatlang` has to be, of 1.
@@ -27,7 +29,7 @@ const CONFIDENCE_MIN: f64 = 0.25;
 pub(super) fn language(text: &str, main: &[Span]) -> Option<&'static str> {
     let longest = main.iter().max_by_key(|span| span.len());
     let part = longest.and_then(|span| text.get(span.start as usize..span.end as usize));
-    let sample = middle(part.unwrap_or(text));
+    let sample = middle(part.unwrap_or(text), SAMPLE_BYTES_MAX);
     if is_latin(sample) { latin(sample) } else { detected(sample, &Detector::new()) }.map(code)
 }
 
@@ -37,11 +39,11 @@ fn detected(sample: &str, detector: &Detector) -> Option<Lang> {
 }
 
 /// The middle of a text: titles, dates and names of authors stand at its ends.
-fn middle(text: &str) -> &str {
-    let spare = text.len().saturating_sub(SAMPLE_BYTES_MAX);
+fn middle(text: &str, bytes_max: usize) -> &str {
+    let spare = text.len().saturating_sub(bytes_max);
     let is_border = |at: &usize| text.is_char_boundary(*at);
     let start = (0..=spare / 2).rev().find(is_border).unwrap_or(0);
-    let end = (start..=text.len().min(start + SAMPLE_BYTES_MAX)).rev().find(is_border);
+    let end = (start..=text.len().min(start + bytes_max)).rev().find(is_border);
     &text[start..end.unwrap_or(start)]
 }
 
@@ -114,7 +116,7 @@ fn choose(sample: &str, votes: &[u16; LANGUAGES_MAX], words: usize) -> Option<La
     let near: Vec<Lang> = near.map(|(_, (lang, _))| *lang).collect();
     match near[..] {
         [one] => Some(one),
-        _ => detected(sample, &Detector::with_allowlist(near)),
+        _ => detected(middle(sample, COMPARED_BYTES_MAX), &Detector::with_allowlist(near)),
     }
 }
 
@@ -500,7 +502,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn the_sample_is_a_bounded_part_of_any_text(text in "\\PC{0,2000}") {
-            let sample = middle(&text);
+            let sample = middle(&text, SAMPLE_BYTES_MAX);
             proptest::prop_assert!(sample.len() <= SAMPLE_BYTES_MAX && text.contains(sample));
             language(&text, &[]);
         }

@@ -302,7 +302,7 @@ pub(super) struct LinkId(usize);
 impl Links {
     /// With room for the links that a page of so many bytes is likely to have.
     pub fn with_room(bytes: usize) -> Self {
-        let (arena, spans) = (String::with_capacity(bytes / 6), Vec::with_capacity(bytes / 192));
+        let (arena, spans) = (String::with_capacity(bytes / 4), Vec::with_capacity(bytes / 192));
         Self { arena, spans, ..Self::default() }
     }
 

@@ -14,6 +14,9 @@ use crate::parse::css;
 use crate::parse::page::{LinkId, Links, NewLink, is_data};
 use crate::{Limits, Via};
 
+/// The room that a buffer begins with: most values are no longer.
+pub(super) const BUFFER_BYTES: usize = 128;
+
 /// Collects the links of a page.
 #[derive(Debug)]
 pub(super) struct Finder<'l> {
@@ -29,7 +32,7 @@ pub(super) struct Finder<'l> {
 impl<'l> Finder<'l> {
     /// For a page of so many bytes.
     pub fn new(limits: &'l Limits, bytes: usize) -> Self {
-        let (value, rel, alt) = (String::new(), String::new(), String::new());
+        let [value, rel, alt] = [(); 3].map(|()| String::with_capacity(BUFFER_BYTES));
         Self { links: Links::with_room(bytes), limits, has_background: false, value, rel, alt }
     }
 

@@ -21,6 +21,7 @@ use std::ops::Range;
 use super::hint::Hints;
 use super::name::Tag;
 use super::outline::{Block, Outline, Piece};
+use crate::parse::bytes;
 use crate::parse::marks::Span;
 
 /// Text shorter than this is no sentence, and speaks for nothing.
@@ -359,7 +360,7 @@ fn judged(outline: &Outline, text: &str) -> Vec<Judged> {
         own.bytes += words.len() as u32;
         own.linked += piece.linked;
         if words.len() >= SENTENCE_BYTES_MIN as usize {
-            own.commas += memchr::memchr_iter(b',', words).count() as u32;
+            own.commas += bytes::count(words, b',') as u32;
         }
     }
     for (judged, block) in judged.iter_mut().zip(&outline.blocks) {

@@ -34,7 +34,7 @@ use super::page::{LinkId, Note, Page, cut};
 use super::prose::{Plain, Prose};
 use super::sniff::Kind;
 use crate::{Limits, Via};
-use link::Finder;
+use link::{BUFFER_BYTES, Finder};
 use meta::Sayings;
 use outline::Outline;
 use scanner::{Element, Visitor};
@@ -100,8 +100,8 @@ impl<'i, 'l> Reader<'i, 'l> {
             title: Title::NotYet,
             has_base: false,
             anchor: None,
-            anchor_text: Prose::new(limits.link_text_bytes_max),
-            buffer: String::new(),
+            anchor_text: Prose::new(limits.link_text_bytes_max).with_room(BUFFER_BYTES),
+            buffer: String::with_capacity(BUFFER_BYTES),
         }
     }
 

@@ -31,10 +31,29 @@ pub(in crate::parse) fn has_references(raw: &str) -> bool {
     bytes::any(raw.as_bytes(), may_have) && bytes::any(raw.as_bytes(), has)
 }
 
-fn decode(mut raw: &str, context: Context, out: &mut String) {
-    if !has_references(raw) {
-        return out.push_str(raw);
+/// Whether there is a character that is not taken as it is. Out of line, where the compiler makes vectors of it.
+#[inline(never)]
+fn has_controls(raw: &str) -> bool {
+    bytes::any(raw.as_bytes(), |byte| (byte == b'\r') | (byte == 0))
+}
+
+fn decode(raw: &str, context: Context, out: &mut String) {
+    let bytes = raw.as_bytes();
+    if has_controls(raw) {
+        return decode_controls(raw, context, out);
     }
+    out.reserve(raw.len());
+    let mut passed = 0;
+    while let Some(at) = bytes::find(bytes, passed, b'&') {
+        out.push_str(&raw[passed..at]);
+        passed = at + reference(&raw[at..], context, out);
+    }
+    out.push_str(&raw[passed..]);
+}
+
+/// The same for the few that have a character which is not taken as it is.
+#[cold]
+fn decode_controls(mut raw: &str, context: Context, out: &mut String) {
     while let Some(at) = memchr3(b'&', b'\r', 0, raw.as_bytes()) {
         let (before, rest) = raw.split_at(at);
         out.push_str(before);
