@@ -55,6 +55,8 @@ pub struct MemoryFrontier {
     turned_away: HashSet<String>,
     /// Whether the last lease was for a page that is not first by its place.
     pub was_out_of_turn: bool,
+    /// When this run began, if there was one before.
+    resumed_at: Option<Millis>,
 }
 
 impl MemoryFrontier {
@@ -75,6 +77,7 @@ impl MemoryFrontier {
             refused: None,
             turned_away: HashSet::new(),
             was_out_of_turn: false,
+            resumed_at: None,
         }
     }
 
@@ -109,8 +112,10 @@ impl MemoryFrontier {
         }
     }
 
-    /// A run begins. Of the one before, leases and look-ups are gone, and all hosts wait a gap.
+    /// A run begins. Of the one before, leases and look-ups are gone, and all hosts wait a gap, those that
+    /// are met from now on, too.
     pub fn start(&mut self, pace: Pace, now: Millis) {
+        self.resumed_at = self.totals.started.map(|_| now);
         self.totals.started.get_or_insert(now);
         self.pace = pace;
         self.budgets = Budgets::default();
@@ -283,7 +288,13 @@ impl MemoryFrontier {
         if !self.hosts.contains_key(candidate.url.host()) {
             self.totals.hosts += u64::from(!candidate.url.is_file());
         }
-        let host = self.hosts.entry(candidate.url.host().to_owned()).or_default();
+        let host = self.hosts.entry(candidate.url.host().to_owned()).or_insert_with(|| {
+            let mut host = MemoryHost::default();
+            if let Some(began) = self.resumed_at {
+                host.pace.after_restart(began, &self.pace);
+            }
+            host
+        });
         host.origin(candidate.url.origin()).items.push((None, item));
         if let Some(stranger) = stranger {
             host.purse.domains.add(stranger.0);

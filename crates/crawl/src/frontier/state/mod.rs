@@ -67,6 +67,8 @@ pub struct State {
     pub run_started: Millis,
     /// Next number of an offer when this run started.
     run_seq: u64,
+    /// Whether there was a run before this one.
+    resumed: bool,
     /// Hosts in memory.
     pub hosts: KeyMap<HostKey, Host>,
     /// What is on disk only.
@@ -117,6 +119,7 @@ impl State {
             host_delays: HashMap::new(),
             run_started,
             run_seq: 0,
+            resumed: false,
             hosts: KeyMap::default(),
             sites: Sites::default(),
             pages: Changes::default(),
@@ -249,10 +252,15 @@ impl State {
         Ok(self.hosts.get_mut(&key).expect("STATE: the host was just put there"))
     }
 
+    /// A host that nothing is known of. An earlier run may have met and asked it in its last instant, of which
+    /// a crash has left no trace.
     fn new_host(&mut self, name: &str, partition: u16) -> Host {
         self.totals.hosts += u64::from(!is_lane(name));
         let mut host = Host::new(name, partition);
         host.pace.delay_ms = self.host_delays.get(name).copied();
+        if self.resumed {
+            host.pace.after_restart(self.run_started, &self.pace);
+        }
         host
     }
 
@@ -280,6 +288,7 @@ impl State {
     /// too.
     pub fn recovered(&mut self) {
         self.recovering = false;
+        self.resumed = self.totals.started.is_some();
         self.run_seq = self.next_seq;
         for host in self.hosts.values_mut() {
             host.pace.after_restart(self.run_started, &self.pace);
