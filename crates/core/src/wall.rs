@@ -160,12 +160,20 @@ const GENERIC: &[&str] = &[
     "challenges.cloudflare.com/turnstile/",
 ];
 
-/// Finds out fast that a body has no mark at all, as nearly all have none.
+/// How marks begin that begin like much else on any page.
+const USUAL: &[&str] = &["id=\"", "class=\"", "<title>", "<TITLE>", "window.", "https://"];
+
+/// Finds out fast that a body has no mark at all, as nearly all have none. Marks are looked for without their usual
+/// beginnings, at which one would have to look twice on every line.
 static ANY_MARK: LazyLock<Regex> = LazyLock::new(|| {
     let marks = VENDORS.iter().flat_map(|vendor| vendor.marks).chain(GENERIC);
-    let marks: Vec<String> = marks.map(|mark| regex::escape(mark)).collect();
+    let marks: Vec<String> = marks.map(|mark| regex::escape(unusual(mark))).collect();
     Regex::new(&marks.join("|")).expect("WALL: plain texts make an expression")
 });
+
+fn unusual(mark: &str) -> &str {
+    USUAL.iter().find_map(|start| mark.strip_prefix(start)).unwrap_or(mark)
+}
 
 /// Whether an answer is a wall, and whose.
 pub fn recognise(sight: &Sight<'_>, limits: &Limits) -> Option<Wall> {
