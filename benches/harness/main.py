@@ -9,6 +9,7 @@ from harness import report, tools
 
 PARTS = {
     "cpu": "processor time per page, against the floor; plain and gzip",
+    "documents": "the same on real pages: LARM_BENCH_DOCUMENTS=DIR[:DIR…], each a site",
     "peers": "other crawlers on the same web",
     "threads": "two threads against one",
     "latency": "a slow web, against a bare loop with as many connections",

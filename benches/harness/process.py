@@ -103,7 +103,7 @@ class Web:
     def __init__(self, hosts=100, pages=200, **options):
         self.hosts, self.pages = hosts, pages
         self.spec = ["--hosts", hosts, "--pages", pages, "--port", tools.PORT]
-        for name in ("bytes", "links"):
+        for name in ("bytes", "links", "files"):
             if name in options:
                 self.spec += [f"--{name}", options.pop(name)]
         self.gzip = options.pop("gzip", False)

@@ -1,13 +1,14 @@
 //! The web itself: what stands at every path of every host, as a pure function of a seed.
 //!
-//! Host *i* is the address 127.1.x.y, so nobody needs DNS. Page 0 of a host is `/`, page *n* is `/p/n`;
+//! Host *i* is the address 127.1.x.y, so nobody needs DNS. Page 0 of a host is `/`, page *n* is `/p/n`, or a
+//! file under its own name where files are served;
 //! page *n* links to *3n+1* … *3n+3*, so every page can be reached from `/`. A page is a short beginning
 //! that no other page has, a list of links that is made at the start for each number, and passages of
 //! prose from a common stock. Nothing is allocated for an answer.
 //!
 //! Memory is about 10 KB × pages of one host × variants, whatever the number of hosts.
 
-use std::fmt::Write as _;
+use std::collections::HashMap;
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
@@ -64,8 +65,17 @@ pub fn address(host: usize) -> Ipv4Addr {
     Ipv4Addr::new(127, 1, u8::try_from(net).expect("at most 64,000 hosts"), number as u8 + 1)
 }
 
-/// The path of a page.
-pub fn path(page: usize) -> String {
+/// The paths of all pages of a host, by number.
+pub fn paths(spec: &Spec) -> Result<Vec<String>> {
+    let Some(dir) = &spec.files else { return Ok((0..spec.pages).map(path).collect()) };
+    let name = |file: &PathBuf| {
+        let name = file.strip_prefix(dir)?.to_str().ok_or("a file's name is no text")?;
+        Ok(format!("/{name}"))
+    };
+    std::iter::once(Ok("/".to_owned())).chain(files(dir)?.iter().map(name)).collect()
+}
+
+fn path(page: usize) -> String {
     if page == 0 { "/".to_owned() } else { format!("/p/{page}") }
 }
 
@@ -100,20 +110,25 @@ pub struct Web {
     variants: usize,
     passages: Vec<Block>,
     files: Vec<Block>,
+    /// Where files are served: which page each path is.
+    pages: HashMap<Vec<u8>, usize>,
     empty: Block,
 }
 
 impl Web {
     /// Makes the blocks, or reads the files.
     pub fn new(mut spec: Spec) -> Result<Self> {
-        let files = spec.files.as_deref().map_or(Ok(Vec::new()), |dir| read(dir, spec.gzip))?;
-        if !files.is_empty() {
-            spec.pages = files.len() + 1;
+        let (mut files, mut pages) = (Vec::new(), HashMap::new());
+        if let Some(dir) = &spec.files {
+            files = read(dir, spec.gzip)?;
+            let paths = paths(&spec)?;
+            spec.pages = paths.len();
+            pages = paths.into_iter().enumerate().map(|(page, path)| (path.into(), page)).collect();
         }
         let empty = Block::new(Vec::new(), spec.gzip);
         let variants = LISTS_MIN.div_ceil(spec.pages).min(spec.hosts);
-        let mut web =
-            Self { spec, lists: Vec::new(), variants, passages: Vec::new(), files, empty };
+        let [lists, passages] = Default::default();
+        let mut web = Self { spec, lists, variants, passages, files, pages, empty };
         web.fill();
         Ok(web)
     }
@@ -122,7 +137,7 @@ impl Web {
         let Spec { pages, bytes, seed, gzip, .. } = self.spec;
         let prose = Prose::new(seed);
         if !self.files.is_empty() {
-            self.lists.push(Block::new(self.index().into_bytes(), gzip));
+            self.lists.push(Block::new(self.index(), gzip));
             return;
         }
         let pairs = (0..pages).flat_map(|page| (0..self.variants).map(move |v| (page, v)));
@@ -185,17 +200,20 @@ impl Web {
 
     /// What links say of a target: mostly the same, as on any site.
     fn name(&self, target: &str, prose: &Prose, out: &mut String) {
-        let number = target.bytes().fold(0, |number: u64, byte| number.wrapping_mul(31) + u64::from(byte));
+        let number =
+            target.bytes().fold(0, |number: u64, byte| number.wrapping_mul(31) + u64::from(byte));
         prose.phrase(4, &mut Dice::new(self.spec.seed, u64::MAX, number), out);
     }
 
     /// The page at `/` when files are served.
-    fn index(&self) -> String {
-        let item = |mut out: String, page| {
-            writeln!(out, "<a href=\"{}\">{page}</a>", path(page)).expect("memory is enough");
-            out
-        };
-        (1..self.spec.pages).fold(String::from("<!doctype html><title>Index</title>\n"), item)
+    fn index(&self) -> Vec<u8> {
+        let mut paths: Vec<_> = self.pages.keys().collect();
+        paths.sort_unstable();
+        let mut out = b"<!doctype html><title>Index</title>\n".to_vec();
+        for path in paths {
+            out.extend_from_slice(&[b"<a href=\"", &path[..], b"\">", path, b"</a>\n"].concat());
+        }
+        out
     }
 
     /// How large it is.
@@ -216,6 +234,9 @@ impl Web {
         match path {
             b"/" => Resource::Page(0),
             b"/robots.txt" => Resource::Robots,
+            _ if !self.files.is_empty() => {
+                self.pages.get(path).map_or(Resource::Missing, |page| Resource::Page(*page))
+            }
             b"/style.css" => Resource::Style,
             _ if path.starts_with(b"/i/") => Resource::Image,
             _ => path.strip_prefix(b"/p/").and_then(number).map_or(Resource::Missing, |page| {
@@ -325,8 +346,12 @@ fn number(digits: &[u8]) -> Option<usize> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// The files in order of their names, so that every run serves the same.
 fn read(dir: &Path, gzip: bool) -> Result<Vec<Block>> {
+    files(dir)?.iter().map(|path| Ok(Block::new(std::fs::read(path)?, gzip))).collect()
+}
+
+/// The files in order of their names, so that every run serves the same.
+fn files(dir: &Path) -> Result<Vec<PathBuf>> {
     let (mut dirs, mut paths) = (vec![dir.to_owned()], Vec::new());
     while let Some(dir) = dirs.pop() {
         for entry in std::fs::read_dir(&dir)? {
@@ -340,7 +365,7 @@ fn read(dir: &Path, gzip: bool) -> Result<Vec<Block>> {
     }
     paths.sort();
     (!paths.is_empty()).then_some(()).ok_or(format!("{}: no .html file", dir.display()))?;
-    paths.iter().map(|path| Ok(Block::new(std::fs::read(path)?, gzip))).collect()
+    Ok(paths)
 }
 
 #[cfg(test)]
@@ -390,7 +415,8 @@ mod tests {
             flate2::read::GzDecoder::new(&gzip[..]).read_to_end(&mut text).unwrap();
             assert_eq!(text, plain);
             assert!((24_000..32_000).contains(&plain.len()), "{} bytes", plain.len());
-            assert!((3.0..4.0).contains(&crate::block::ratio(&plain, 1)));
+            let ratio = crate::block::ratio(&plain, 1);
+            assert!((3.3..4.4).contains(&ratio), "packed to one in {ratio}");
             assert!(bodies.insert(plain));
         }
     }

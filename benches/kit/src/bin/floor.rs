@@ -25,7 +25,7 @@ use hyper_util::rt::TokioIo;
 use larm_bench::Result;
 use larm_bench::scan::digest;
 use larm_bench::usage::cpu_seconds;
-use larm_bench::web::{Spec, address, path};
+use larm_bench::web::{Spec, address, paths};
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 use serde_json::json;
 use tokio::net::TcpStream;
@@ -58,6 +58,7 @@ enum Mode {
 /// What all connections share.
 struct Shared {
     options: Options,
+    paths: Vec<String>,
     hosts: AtomicUsize,
     pages: AtomicU64,
     bytes: AtomicU64,
@@ -76,7 +77,8 @@ fn main() -> Result<()> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
     let [pages, bytes, links, mix] = Default::default();
-    let shared = Shared { options, hosts: 0.into(), pages, bytes, links, mix, output };
+    let paths = paths(&options.spec)?;
+    let shared = Shared { options, paths, hosts: 0.into(), pages, bytes, links, mix, output };
     let (shared, start) = (Arc::new(shared), Instant::now());
     runtime.block_on(all(shared.clone()))?;
     shared.report(start.elapsed().as_secs_f64());
@@ -105,7 +107,7 @@ async fn hosts(shared: Arc<Shared>) -> Result<()> {
         stream.set_nodelay(true)?;
         let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
         tokio::spawn(connection);
-        for page in 0..shared.options.spec.pages {
+        for page in 0..shared.paths.len() {
             let (headers, body) = fetch(&mut sender, &shared, host, page).await?;
             shared.pages.fetch_add(1, Relaxed);
             shared.bytes.fetch_add(body.len() as u64, Relaxed);
@@ -121,14 +123,14 @@ async fn fetch(
     page: usize,
 ) -> Result<(HeaderMap, Bytes)> {
     let Spec { port, gzip, .. } = shared.options.spec;
-    let mut request = Request::get(path(page)).header("host", format!("{host}:{port}"));
+    let mut request = Request::get(&shared.paths[page]).header("host", format!("{host}:{port}"));
     if gzip {
         request = request.header("accept-encoding", "gzip");
     }
     sender.ready().await?;
     let answer = sender.send_request(request.body(Empty::new())?).await?;
     if !answer.status().is_success() {
-        return Err(format!("{host}{}: {}", path(page), answer.status()).into());
+        return Err(format!("{host}{}: {}", shared.paths[page], answer.status()).into());
     }
     let (head, body) = answer.into_parts();
     Ok((head.headers, body.collect().await?.to_bytes()))
@@ -206,7 +208,7 @@ impl Work {
              WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: http://{host}:{}{}\r\n\
              Content-Type: application/http;msgtype=response\r\nContent-Length: {}\r\n\r\n",
             shared.options.spec.port,
-            path(page),
+            shared.paths[page],
             head.len() + body.len(),
         )?;
         [&head, body, b"\r\n\r\n"].iter().for_each(|part| self.record.extend_from_slice(part));
