@@ -460,13 +460,9 @@ fn in_background(
     tokio::spawn(run)
 }
 
-/// The writer blocks on the disk, so it has a thread of its own. It keeps the directory's lock for as
-/// long as it may write, whatever becomes of the engine.
-pub(crate) fn on_a_thread(writer: Writer, directory: Directory) -> JoinHandle<Result<()>> {
-    let runtime = tokio::runtime::Handle::current();
-    tokio::task::spawn_blocking(move || {
-        let written = runtime.block_on(writer.run());
-        drop(directory);
-        written
-    })
+/// The writer beside the engine: what the line sends it is settled by the worker that sent it, as a rule, and
+/// nobody has to be woken.
+#[expect(clippy::disallowed_methods, reason = "the writer's own task, one per crawl")]
+pub(crate) fn beside(writer: Writer, directory: Directory) -> JoinHandle<Result<()>> {
+    tokio::spawn(writer.run(directory))
 }

@@ -1,15 +1,16 @@
-//! The writer: one thread that owns the sinks, settles leases, and commits in groups (steps 11 and 12).
+//! The writer: one task that owns the sinks, settles leases, and commits in groups (steps 11 and 12).
 //!
 //! For each job: the sinks write, then the frontier settles. At most `commit_ms_max` after the first
 //! job that is not yet durable, a commit begins: what the sinks were given is handed to the operating
-//! system, and what was settled is sealed. Another thread then syncs the sinks, and only then writes the
-//! seal to the log and syncs it, while this one goes on: hosts do not wait for the disk. In this order a
+//! system, and what was settled is sealed. A thread then syncs the sinks, and only then writes the
+//! seal to the log and syncs it, while the writer goes on: hosts do not wait for the disk. In this order a
 //! crash at any instant leaves a log that speaks only of what the archive holds, and recovery cuts the
 //! archive back to it.
 //!
 //! One commit at a time, and one checkpoint, which is gathered right behind a commit and written by
-//! another thread, too. Only this thread settles, so nothing is settled between the two. When the next
-//! checkpoint is due before one is written, settling waits for it: memory is bounded by two.
+//! a thread, too. Only the writer settles, so nothing is settled between the two. When the next
+//! checkpoint is due before one is written, settling waits for it: memory is bounded by two. It also waits while
+//! a sink is too far behind. Whatever takes longer than to append bytes is done on a thread, and awaited.
 //!
 //! An error of disk or log ends the writer, and with it the crawl: nothing is settled that is not kept.
 
@@ -20,8 +21,9 @@ use std::time::Duration;
 use larm_core::{Limits, Lookup, Millis};
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::timeout;
 
+use crate::directory::Directory;
 use crate::error::{Error, Result};
 use crate::fetch::Reservation;
 use crate::frontier::{Fate, Lease, Sealed, Settlement, Written};
@@ -32,10 +34,6 @@ use crate::store::{Chain, Encoded, FlushedChain, Visit};
 
 /// Jobs that are settled at a time, with one hold of the frontier.
 const BATCH_JOBS: usize = 64;
-/// With so many fetches under way, jobs are waited for a moment: being woken for each one costs more
-/// than writing it, and nobody waits for that one alone.
-const MANY_FETCHES: u64 = 32;
-const MOMENT_MS: u64 = 1;
 
 /// What the writer is asked to do.
 pub enum Work {
@@ -66,9 +64,11 @@ pub struct Job {
     pub told: Option<Told>,
 }
 
-/// The thread's own state.
+/// The task's own state.
 pub struct Writer {
     chain: Chain,
+    /// The lock on the directory, kept by whoever may still write.
+    directory: Option<Arc<Directory>>,
     shared: Arc<Shared>,
     inbox: mpsc::Receiver<Work>,
     /// Who hears of what was settled.
@@ -95,6 +95,7 @@ impl Writer {
         let worked_until = shared.clock.now();
         Self {
             chain,
+            directory: None,
             shared,
             inbox,
             news: NewsDesk::default(),
@@ -118,14 +119,16 @@ impl Writer {
         self.commit_now()
     }
 
-    /// Works until all senders are gone, then commits and closes the sinks.
-    pub async fn run(mut self) -> Result<()> {
+    /// Works until all senders are gone, then commits and closes the sinks. The directory stays locked for as long as
+    /// anything may be written to it, whatever becomes of this task.
+    pub async fn run(mut self, directory: Directory) -> Result<()> {
+        self.directory = Some(Arc::new(directory));
         let worked = self.work().await;
         // Whatever happened, nothing is written any more when this returns.
         let commit = self.finish_commit().await;
         let checkpoint = self.finish_checkpoint().await;
         worked.and(commit).and(checkpoint)?;
-        self.close()
+        spawn_blocking(|| self.close()).await.unwrap_or_else(|_| Err(panicked("closing")))
     }
 
     async fn work(&mut self) -> Result<()> {
@@ -146,14 +149,7 @@ impl Writer {
             _ => self.limits.commit_ms_max,
         };
         let received = self.inbox.recv_many(jobs, BATCH_JOBS);
-        let is_open = timeout(Duration::from_millis(ms), received).await != Ok(0);
-        if !jobs.is_empty() && self.shared.in_flight.load(Ordering::Relaxed) >= MANY_FETCHES {
-            let moment = self.shared.clock.now().after(MOMENT_MS);
-            sleep_until(Instant::from_std(self.shared.clock.instant_of(moment))).await;
-            let more = std::iter::from_fn(|| self.inbox.try_recv().ok());
-            jobs.extend(more.take(BATCH_JOBS));
-        }
-        is_open
+        timeout(Duration::from_millis(ms), received).await != Ok(0)
     }
 
     fn settle(&mut self, jobs: &mut Vec<Work>) -> Result<News> {
@@ -200,10 +196,40 @@ impl Writer {
         let due = idle || self.commit_at.is_some_and(|at| at <= now);
         if due && (self.commit.is_none() || is_done(&self.commit)) {
             self.finish_commit().await?;
-            let commit = self.begin_commit()?;
-            self.commit = Some(spawn_blocking(|| commit.sync()));
+            self.begin_commit()?;
+            self.let_sinks_catch_up().await?;
         }
         Ok(())
+    }
+
+    /// Begins to make everything settled so far durable.
+    fn begin_commit(&mut self) -> Result<()> {
+        let commit = self.gather_commit()?;
+        self.commit = Some(self.on_a_thread(|| commit.sync()));
+        Ok(())
+    }
+
+    async fn let_sinks_catch_up(&mut self) -> Result<()> {
+        for lag in self.chain.lags() {
+            let caught_up = self.on_a_thread(|| {
+                lag();
+                Ok(())
+            });
+            caught_up.await.unwrap_or_else(|_| Err(panicked("a sink")))?;
+        }
+        Ok(())
+    }
+
+    fn on_a_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> JoinHandle<Result<T>> {
+        let lock = self.directory.clone();
+        spawn_blocking(move || {
+            let done = work();
+            drop(lock);
+            done
+        })
     }
 
     async fn finish_commit(&mut self) -> Result<()> {
@@ -213,9 +239,10 @@ impl Writer {
 
     async fn begin_checkpoint(&mut self, now: Millis) -> Result<()> {
         self.finish_commit().await?;
-        self.commit_now()?;
+        self.begin_commit()?;
+        self.finish_commit().await?;
         let checkpoint = self.shared.frontier.hold()?.begin_checkpoint(now)?;
-        self.checkpoint = checkpoint.map(|checkpoint| spawn_blocking(|| checkpoint.write()));
+        self.checkpoint = checkpoint.map(|checkpoint| self.on_a_thread(|| checkpoint.write()));
         Ok(())
     }
 
@@ -229,7 +256,7 @@ impl Writer {
     }
 
     /// Everything settled so far, ready to be made durable.
-    fn begin_commit(&mut self) -> Result<Commit> {
+    fn gather_commit(&mut self) -> Result<Commit> {
         let now = self.shared.clock.now();
         let passed_ms = now.since(std::mem::replace(&mut self.worked_until, now));
         let idle_ms = self.shared.idle_ms.swap(0, Ordering::Relaxed);
@@ -243,7 +270,7 @@ impl Writer {
     }
 
     fn commit_now(&mut self) -> Result<()> {
-        self.begin_commit()?.sync()
+        self.gather_commit()?.sync()
     }
 
     fn close(mut self) -> Result<()> {

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use larm_core::{Limits, Millis};
 use larm_crawl::clock::Clock;
-use larm_crawl::store::Position;
+use larm_crawl::store::{Lag, Position};
 use tantivy::Index;
 
 use crate::fold::Fold;
@@ -102,13 +102,14 @@ impl Indexer {
         }
     }
 
-    /// Waits until less than `bytes_max` wait to be read, or the thread has given up.
-    pub fn wait_below(&self, bytes_max: u64) {
-        let is_full = |state: &mut State| {
+    /// If more than `bytes_max` wait to be read: waits until that is over, or the thread has given up.
+    pub fn lag(&self, bytes_max: u64) -> Option<Lag> {
+        let is_full = move |state: &mut State| {
             !state.is_over && state.durable_bytes.saturating_sub(state.read_bytes) > bytes_max
         };
-        let state = self.shared.state();
-        drop(self.shared.changed.wait_while(state, is_full));
+        let shared = self.shared.clone();
+        let wait = move || drop(shared.changed.wait_while(shared.state(), is_full));
+        is_full(&mut self.shared.state()).then(|| Box::new(wait) as Lag)
     }
 
     /// What went wrong, if the thread has given up.

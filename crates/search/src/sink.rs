@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use larm_core::Limits;
-use larm_crawl::store::{Encoded, Encoder, Flushed, Kept, Position, Sink};
+use larm_crawl::store::{Encoded, Encoder, Flushed, Kept, Lag, Position, Sink};
 use larm_crawl::{Error, Result, Visit};
 use tantivy::Index;
 use tracing::warn;
@@ -144,7 +144,6 @@ impl SearchSink {
     /// Goes on without the index when it has failed for good.
     fn look_after_indexer(&mut self) {
         let Some(indexer) = &self.indexer else { return };
-        indexer.wait_below(self.limits.index_backlog_bytes_max);
         if let Some(why) = indexer.failed()
             && !self.is_off
             && indexer.waiting() > self.limits.index_backlog_bytes_max
@@ -193,6 +192,10 @@ impl Sink for SearchSink {
         self.flushed_bytes = std::mem::take(&mut self.appended);
         self.look_after_indexer();
         Ok(flushed)
+    }
+
+    fn lag(&self) -> Option<Lag> {
+        self.indexer.as_ref()?.lag(self.limits.index_backlog_bytes_max)
     }
 
     fn recover(&mut self, position: Option<Position>) -> Result<()> {

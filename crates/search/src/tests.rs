@@ -394,6 +394,23 @@ fn after_crashes_every_page_is_there_once() {
 }
 
 #[test]
+fn an_index_that_is_behind_is_waited_for() {
+    let mut desk = Desk::new(Limits { index_backlog_bytes_max: 1, ..Limits::default() });
+    let mut waits = 0;
+    for round in 0..20 {
+        desk.write(&(round * 200..round * 200 + 200).map(numbered).collect::<Vec<_>>());
+        if let Some(lag) = desk.sink.lag() {
+            lag();
+            waits += 1;
+        }
+        assert!(desk.sink.lag().is_none(), "there is still something to wait for");
+    }
+    assert!(waits > 0, "200 pages were read in no time, twenty times");
+    desk.finish();
+    assert_eq!(desk.everything().len(), 4_000);
+}
+
+#[test]
 fn a_finished_index_goes_on_at_the_next_start() {
     let mut desk = Desk::new(hasty());
     for round in 0..4 {

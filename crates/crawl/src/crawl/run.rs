@@ -2,7 +2,7 @@
 
 use tokio::task::JoinHandle;
 
-use super::on_a_thread;
+use super::beside;
 use crate::directory::Directory;
 use crate::engine::{Ending, Engine};
 use crate::error::{Error, Result};
@@ -37,7 +37,7 @@ impl Run {
         shared.run.get_or_init(|| run.clone());
         let mut writer = self.writer;
         writer.begin()?;
-        let mut writer = on_a_thread(writer, self.directory);
+        let mut writer = beside(writer, self.directory);
         let (ended, written) = tokio::select! {
             ended = self.engine.run() => (Some(ended), writer.await),
             // Before the engine it ends by an error only. What is in flight cannot be kept any more.

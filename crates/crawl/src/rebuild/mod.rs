@@ -253,7 +253,7 @@ impl Archive {
         work.index(&cdx, &rules, &limits)?;
         let mut writer = parts.writer;
         writer.begin()?;
-        let writer = crate::crawl::on_a_thread(writer, parts.directory);
+        let writer = crate::crawl::beside(writer, parts.directory);
         let read = work.read_all(&rules, &limits).await;
         let Work { line, mut report, .. } = work;
         drop(line);

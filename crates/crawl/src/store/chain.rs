@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use larm_core::Lookup;
 
-use super::sink::{Encoded, Encoder, Kept, Position, Sink, Unsynced};
+use super::sink::{Encoded, Encoder, Kept, Lag, Position, Sink, Unsynced};
 use super::visit::Visit;
 use crate::{Error, Result};
 
@@ -82,6 +82,11 @@ impl Chain {
             all.unsynced.extend(flushed.unsynced);
         }
         Ok(all)
+    }
+
+    /// How to wait for the sinks that are too far behind.
+    pub fn lags(&self) -> Vec<Lag> {
+        self.sinks.iter().filter_map(|sink| sink.lag()).collect()
     }
 
     /// Closes every sink, and returns the last positions. All are closed even if one of them fails.

@@ -34,7 +34,7 @@ pub use links::LinksSink;
 pub use null::{CallSink, NullSink};
 pub use pages::PagesSink;
 pub use plan::StorePlan;
-pub use sink::{Encoded, Encoder, Flushed, Kept, Position, Sink, Unsynced, WarcRef};
+pub use sink::{Encoded, Encoder, Flushed, Kept, Lag, Position, Sink, Unsynced, WarcRef};
 pub use summary::Summary;
 pub use visit::{Exchange, PageFacts, SameAs, Timings, Visit, Wire};
 pub use warc::{WarcReader, WarcSink};

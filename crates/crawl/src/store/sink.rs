@@ -23,6 +23,9 @@ use crate::{Error, Result};
 /// The half of a sink that any worker may call: pure, in parallel, no I/O.
 pub type Encoder = Arc<dyn Fn(&Visit) -> Encoded + Send + Sync>;
 
+/// Waits until a sink has caught up.
+pub type Lag = Box<dyn FnOnce() + Send>;
+
 /// A place where visits are written, owned by the one writer.
 pub trait Sink: Send {
     /// One stable word: it names the sink's position in the log.
@@ -48,6 +51,13 @@ pub trait Sink: Send {
     /// Hands everything written so far to the operating system, and returns where that ends: the
     /// position to cut back to after a crash, once the files that come with it are synced.
     fn flush(&mut self) -> Result<Flushed>;
+
+    /// If it is too far behind to be given more: how to wait until it is not. Asked after a flush, and
+    /// waited for on a thread while nothing is written. The other methods run among the fetches, and must not wait
+    /// for more than a local disk.
+    fn lag(&self) -> Option<Lag> {
+        None
+    }
 
     /// Cuts back to `position` and removes what came after; `None`: nothing was ever committed.
     fn recover(&mut self, position: Option<Position>) -> Result<()>;
