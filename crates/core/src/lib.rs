@@ -22,6 +22,7 @@
 
 pub mod alias;
 pub mod answer;
+pub mod deflate;
 pub mod digest;
 pub mod gain;
 pub mod level;
