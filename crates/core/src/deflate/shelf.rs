@@ -111,12 +111,13 @@ fn entropy(counts: &[u16]) -> u32 {
 
 /// The logarithm to base 2, in 256ths; a straight line between powers, and a bend.
 fn log2(number: u32) -> u32 {
+    debug_assert!(number < 1 << 24);
     if number == 0 {
         return 0;
     }
     let whole = 31 - number.leading_zeros();
-    let part = ((u64::from(number) << 16 >> whole) & 0xffff) as u32;
+    let part = ((number << 8) >> whole) & 0xff;
     // log2(1 + x) is nearly x + 0.344 x (1 - x).
-    let bend = (part >> 8) * (256 - (part >> 8)) * 88 >> 16;
-    (whole << 8) + (part >> 8) + bend
+    let bend = (part * (256 - part) * 88) >> 16;
+    (whole << 8) + part + bend
 }
