@@ -5,8 +5,8 @@
 //! [`Packer`] makes of an input depends on what it packed before; that all of it can be read
 //! back does not.
 //!
-//! An input is taken in pieces of half a window. Each is split into bytes and matches ([`matches`]), a
-//! code is chosen for them ([`shelf`]), and they are written with it ([`code`], [`bits`]).
+//! An input is taken in pieces of half a window. Each is split into bytes and matches (`matches`), a
+//! code is chosen for them (`shelf`), and they are written with it (`code`, `bits`).
 
 mod bits;
 mod code;
