@@ -5,6 +5,7 @@ use std::path::Path;
 use larm_core::Limits;
 
 use crate::fetch::archived_body;
+use crate::store::header;
 use crate::store::warc::{Record, WarcReader};
 use crate::{Error, Result};
 
@@ -39,6 +40,11 @@ impl Answer {
     /// The body as a reader wants it: without the framing and the encodings of its way, within the limits.
     pub fn body(&self, limits: &Limits) -> Vec<u8> {
         archived_body(&self.payload_head, &self.payload, limits).bytes.into_owned()
+    }
+
+    /// A field of the head that the payload came with, the first of that name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        header(&self.payload_head, name)
     }
 }
 

@@ -4,8 +4,8 @@
 //! through once, or nearly: it remembers a bounded number of them. [`Gathered`] puts together what was
 //! said of each URL between two commits, so that a URL costs one small document and not one per link.
 
-use std::collections::{BTreeMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::BTreeMap;
+use std::hash::Hasher;
 
 use larm_core::Limits;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -15,31 +15,40 @@ use crate::language::Lang;
 
 /// What an entry takes in memory beside its text, about.
 const TARGET_BYTES: u64 = 96;
+/// Hashes of a line of the cache.
+const LINE_PAIRS: usize = 8;
 
-/// Pairs of target and text that were seen lately.
+/// Pairs of target and text that were seen lately, as hashes: in lines of the processor's cache, so that each look is
+/// at one of them.
 pub(crate) struct Known {
-    /// The newer half, and the one before it.
-    halves: [HashSet<u64, BuildHasherDefault<AsItIs>>; 2],
-    half_max: usize,
+    lines: Vec<Line>,
 }
+
+/// The newest first.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+struct Line([u64; LINE_PAIRS]);
 
 impl Known {
     pub fn new(limits: &Limits) -> Self {
-        let half_max = usize::try_from(limits.index_anchors_max / 2).unwrap_or(usize::MAX).max(1);
-        Self { halves: Default::default(), half_max }
+        let pairs = usize::try_from(limits.index_anchors_max).unwrap_or(usize::MAX);
+        let lines = (pairs / LINE_PAIRS).max(1);
+        // The next power of two from below.
+        Self { lines: vec![Line::default(); 1 << lines.ilog2()] }
     }
 
     /// Whether this was not said before, as far as is remembered.
     pub fn is_new(&mut self, anchor: Anchor<'_>) -> bool {
-        let pair = xxh3_64_with_seed(anchor.text.as_bytes(), anchor.target);
-        if self.halves[1].contains(&pair) || !self.halves[0].insert(pair) {
-            return false;
+        // An empty place has no bit.
+        let pair = xxh3_64_with_seed(anchor.text.as_bytes(), anchor.target) | 1;
+        let last = self.lines.len() - 1;
+        let Line(pairs) = &mut self.lines[(pair >> 32) as usize & last];
+        let is_new = !pairs.contains(&pair);
+        if is_new {
+            pairs.rotate_right(1);
+            pairs[0] = pair;
         }
-        if self.halves[0].len() >= self.half_max {
-            self.halves.swap(0, 1);
-            self.halves[0].clear();
-        }
-        true
+        is_new
     }
 }
 

@@ -16,6 +16,8 @@ use tantivy::schema::{Document, Field, IndexRecordOption, Schema};
 use tantivy::store::StoreWriter;
 use tantivy::{BitSet, DocId, Opstamp, Segment};
 
+use larm_core::parse::Span;
+
 use crate::language::Lang;
 use crate::postings::{Desk, Keys, Postings};
 use crate::vocabulary::Vocabulary;
@@ -34,6 +36,7 @@ pub(crate) struct Draft {
     postings: Vec<Postings>,
     keys: Vec<Keys>,
     desk: Desk,
+    words: PlacedWords,
     columns: ColumnarWriter,
     store: StoreWriter,
     stored: Stored,
@@ -59,6 +62,7 @@ impl Draft {
             postings: schema.fields().map(|_| Postings::default()).collect(),
             keys: schema.fields().map(|_| Keys::default()).collect(),
             desk: Desk::default(),
+            words: PlacedWords::default(),
             columns,
             store,
             stored: Stored::default(),
@@ -142,6 +146,36 @@ impl Entry<'_> {
         self.vocabulary.set_lang(lang);
         self.draft.postings[field.field_id() as usize].read(self.vocabulary, text);
         if self.draft.schema.get_field_entry(field).is_stored() {
+            self.store(field, lang, text);
+        }
+    }
+
+    /// Looks up the words of a text, of which parts are then added to fields.
+    pub fn read(&mut self, lang: Lang, text: &str) {
+        self.vocabulary.set_lang(lang);
+        let PlacedWords { starts, numbers } = &mut self.draft.words;
+        starts.clear();
+        numbers.clear();
+        self.vocabulary.read(text, |word, number| {
+            starts.push(word.start as u32);
+            numbers.push(number);
+        });
+    }
+
+    /// Adds those words of the text that begin in some of its parts.
+    pub fn parts<'s>(&mut self, field: Field, spans: impl IntoIterator<Item = &'s Span>) {
+        let PlacedWords { starts, numbers } = &self.draft.words;
+        let postings = &mut self.draft.postings[field.field_id() as usize];
+        for span in spans {
+            let from = starts.partition_point(|start| *start < span.start);
+            let count = starts[from..].partition_point(|start| *start < span.end);
+            postings.take(&numbers[from..from + count]);
+        }
+    }
+
+    /// Keeps a text to be shown, with its language.
+    pub fn store(&mut self, field: Field, lang: Lang, text: &str) {
+        if !text.is_empty() {
             push_tag(lang, &mut self.draft.stored.text);
             self.draft.stored.push(field, text);
         }
@@ -183,6 +217,13 @@ impl Entry<'_> {
         *documents += 1;
         Ok(document)
     }
+}
+
+/// The words of the text at hand: where each begins, and the number of its term.
+#[derive(Default)]
+struct PlacedWords {
+    starts: Vec<u32>,
+    numbers: Vec<u32>,
 }
 
 /// What is stored of the document at hand.

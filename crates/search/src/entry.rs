@@ -1,19 +1,20 @@
 //! What the journal keeps of a visit: all that the index will hold of it, and the texts of its links.
 //!
-//! The encoder makes an entry in parallel, from the visit alone. The sink then takes the links out
-//! that it has kept already, and appends the rest to the journal as it is.
+//! The encoder makes the beginning of an entry in parallel, from the visit alone. The sink then says where the page's
+//! words are, adds the links that it has not kept already, and appends all of it to the journal.
 //!
 //! ```text
-//! entry   bytes of the change (u32) · change (postcard; none: 0 bytes) · language (2) · anchor*
-//! anchor  fingerprint of the target (u64) · bytes of the text (u16) · text
+//! entry    bytes of the change (u32) · change (postcard; none: 0 bytes) · language (2)
+//!          · bytes of the wording (u32) · wording (postcard; none: 0 bytes) · anchor*
+//! anchor   fingerprint of the target (u64) · bytes of the text (u16) · text
 //! ```
 
 use std::borrow::Cow;
 
-use larm_core::parse::{Marks, Span, cut, pieces};
+use larm_core::parse::{Marks, Page, cut};
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_core::{Limits, Outcome, Via};
-use larm_crawl::store::{Encoded, PageFacts, Visit};
+use larm_crawl::store::{Encoded, Kept, PageFacts, Visit, WarcRef};
 use serde::{Deserialize, Serialize};
 
 use crate::date;
@@ -23,6 +24,8 @@ use crate::language::Lang;
 const NEAR_FACT: &str = "near-duplicate";
 /// The fact that a page does not want to be found.
 const NOINDEX_FACT: &str = "noindex";
+/// More than most entries take without words and links.
+const ENTRY_BYTES: usize = 256;
 /// Fixed part of an anchor.
 const ANCHOR_HEAD_BYTES: usize = 10;
 
@@ -38,29 +41,69 @@ pub(crate) enum Change<'a> {
     Gone { url_key: u64 },
 }
 
-/// What is indexed of a page.
+/// What is indexed of a page beside its words.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PageEntry<'a> {
     #[serde(borrow)]
     pub url: Cow<'a, str>,
     #[serde(borrow)]
-    pub title: Cow<'a, str>,
-    /// The main part, or all of it where none is marked.
-    #[serde(borrow)]
-    pub text: Cow<'a, str>,
-    #[serde(borrow)]
-    pub rest: Cow<'a, str>,
-    #[serde(borrow)]
-    pub headings: Cow<'a, str>,
-    #[serde(borrow)]
-    pub emphasis: Cow<'a, str>,
-    #[serde(borrow)]
-    pub description: Cow<'a, str>,
-    #[serde(borrow)]
     pub media: Cow<'a, str>,
     pub date: u64,
     pub near: Option<u64>,
     pub digest: u64,
+}
+
+/// Where the words of a page are.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Wording<'a> {
+    /// Here; and perhaps also in the archive.
+    Here {
+        #[serde(borrow)]
+        text: Text<'a>,
+        #[serde(borrow)]
+        place: Option<Place<'a>>,
+    },
+    /// In the record at this place of the archive.
+    #[serde(borrow)]
+    Archived(Place<'a>),
+}
+
+/// The words of a page.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Text<'a> {
+    pub title: &'a str,
+    pub description: &'a str,
+    pub text: &'a str,
+    /// Which of them mean more than the rest.
+    pub marks: Cow<'a, Marks>,
+}
+
+impl<'a> From<&'a PageFacts> for Text<'a> {
+    fn from(page: &'a PageFacts) -> Self {
+        let PageFacts { title, description, text, marks, .. } = page;
+        Self { title, description, text, marks: Cow::Borrowed(marks) }
+    }
+}
+
+impl<'a> From<&'a Page> for Text<'a> {
+    fn from(page: &'a Page) -> Self {
+        let Page { title, description, text, marks, .. } = page;
+        let of = |text: &'a Option<String>| text.as_deref().unwrap_or_default();
+        Self { title: of(title), description: of(description), text, marks: Cow::Borrowed(marks) }
+    }
+}
+
+/// A record of the archive: the name of its file, and where in it the record begins.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Place<'a> {
+    pub name: &'a str,
+    pub offset: u64,
+}
+
+impl<'a> From<&'a WarcRef> for Place<'a> {
+    fn from(place: &'a WarcRef) -> Self {
+        Self { name: &place.name, offset: place.offset }
+    }
 }
 
 /// What a link says of its target.
@@ -70,38 +113,69 @@ pub(crate) struct Anchor<'a> {
     pub text: &'a str,
 }
 
-/// Everything that the index is to know of a visit; nothing for most that brought no page.
-pub(crate) fn encode(visit: &Visit, limits: &Limits) -> Encoded {
-    let change = change_of(visit);
-    let lang = visit.page.as_ref().map_or(Lang::NONE, lang_of);
-    let mut bytes = vec![0; 4];
-    if let Some(change) = &change {
-        bytes = postcard::to_extend(change, bytes).expect("text and numbers can be written");
-    }
-    let length = u32::try_from(bytes.len() - 4).expect("texts of pages are bounded");
-    bytes[..4].copy_from_slice(&length.to_le_bytes());
-    bytes.extend_from_slice(lang.code().as_bytes());
-    let anchors_at = bytes.len();
-    anchors_of(visit, limits).for_each(|anchor| push_anchor(&mut bytes, anchor));
-    if change.is_none() && bytes.len() == anchors_at {
-        return Encoded::default();
-    }
-    Encoded { parts: vec![anchors_at as u64], bytes }
+/// What the sink has to know of an entry: whether this is a page, with words. `None` if there is none.
+pub(crate) fn is_page(encoded: &Encoded) -> Option<bool> {
+    encoded.parts.first().map(|is_page| *is_page == 1)
 }
 
-/// The change, the language of the links and the links of an entry; `None` if it is none.
-pub(crate) fn decode(entry: &[u8]) -> Option<(Option<Change<'_>>, Lang, Anchors<'_>)> {
-    let (length, rest) = entry.split_first_chunk::<4>()?;
-    let (change, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-    let (lang, anchors) = rest.split_first_chunk::<2>()?;
-    let lang = Lang::of(std::str::from_utf8(lang).ok()?);
-    if change.is_empty() {
-        return Some((None, lang, Anchors(anchors)));
+/// Everything that the index is to know of a visit but for its words and its links; nothing for most that brought no page.
+pub(crate) fn encode(visit: &Visit) -> Encoded {
+    let change = change_of(visit);
+    if change.is_none() && visit.links.is_empty() {
+        return Encoded::default();
     }
-    Some((Some(postcard::from_bytes(change).ok()?), lang, Anchors(anchors)))
+    let lang = visit.page.as_ref().map_or(Lang::NONE, |page| lang_of(page));
+    let mut bytes = Vec::with_capacity(ENTRY_BYTES);
+    push_sized(&mut bytes, change.as_ref());
+    bytes.extend_from_slice(lang.code().as_bytes());
+    let is_page = matches!(change, Some(Change::Page(_)));
+    Encoded { parts: vec![is_page.into()], bytes }
+}
+
+/// Appends a value with its length in front.
+pub(crate) fn push_sized<T: Serialize>(bytes: &mut Vec<u8>, value: Option<&T>) {
+    let at = bytes.len();
+    bytes.extend_from_slice(&[0; 4]);
+    if let Some(value) = value {
+        let written = postcard::to_extend(value, std::mem::take(bytes));
+        *bytes = written.expect("text and numbers can be written");
+    }
+    let length = u32::try_from(bytes.len() - at - 4).expect("texts of pages are bounded");
+    bytes[at..at + 4].copy_from_slice(&length.to_le_bytes());
+}
+
+/// An entry, taken apart.
+#[derive(Debug)]
+pub(crate) struct Entry<'a> {
+    pub change: Option<Change<'a>>,
+    pub lang: Lang,
+    pub wording: Option<Wording<'a>>,
+    pub anchors: Anchors<'a>,
+}
+
+impl<'a> Entry<'a> {
+    /// `None` if these bytes are no entry.
+    pub fn read(entry: &'a [u8]) -> Option<Self> {
+        let (change, rest) = take_sized(entry)?;
+        let (lang, rest) = rest.split_first_chunk::<2>()?;
+        let (wording, anchors) = take_sized(rest)?;
+        let lang = Lang::of(std::str::from_utf8(lang).ok()?);
+        Some(Self { change, lang, wording, anchors: Anchors(anchors) })
+    }
+}
+
+/// The value at the beginning, if there is one, and what follows.
+fn take_sized<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<(Option<T>, &'a [u8])> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    let (value, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    if value.is_empty() {
+        return Some((None, rest));
+    }
+    Some((Some(postcard::from_bytes(value).ok()?), rest))
 }
 
 /// The links at the end of an entry.
+#[derive(Debug)]
 pub(crate) struct Anchors<'a>(pub &'a [u8]);
 
 impl<'a> Iterator for Anchors<'a> {
@@ -124,6 +198,12 @@ pub(crate) fn push_anchor(bytes: &mut Vec<u8>, anchor: Anchor<'_>) {
     bytes.extend_from_slice(&anchor.target.to_le_bytes());
     bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
     bytes.extend_from_slice(text.as_bytes());
+}
+
+/// Whether an archived answer is read as it was read when it came: a PDF is not, without a process to read it, and
+/// neither is what stands for another answer.
+pub(crate) fn can_be_read_again(visit: &Visit, page: &PageFacts) -> bool {
+    page.is_html() && visit.exchange.is_some() && visit.same_as.is_none() && !visit.url.is_file()
 }
 
 fn change_of(visit: &Visit) -> Option<Change<'_>> {
@@ -160,15 +240,8 @@ fn copy_of(visit: &Visit) -> Option<Change<'_>> {
 }
 
 fn entry_of<'a>(visit: &'a Visit, page: &'a PageFacts) -> PageEntry<'a> {
-    let (text, rest) = parts_of(&page.text, &page.marks);
     PageEntry {
         url: visit.url.as_str().into(),
-        title: page.title.as_str().into(),
-        text,
-        rest: rest.into(),
-        headings: joined(&page.text, page.marks.headings.iter().map(|(_, span)| span)).into(),
-        emphasis: joined(&page.text, page.marks.emphasis.iter()).into(),
-        description: page.description.as_str().into(),
         media: page.content_type.as_str().into(),
         date: date_of(visit, page),
         near: near_of(visit),
@@ -206,38 +279,15 @@ fn digest_of(visit: &Visit) -> u64 {
     first.map_or(0, u64::from_le_bytes)
 }
 
-/// The main part of a text, and what is left of it.
-fn parts_of<'a>(text: &'a str, marks: &Marks) -> (Cow<'a, str>, String) {
-    if marks.main.is_empty() {
-        return (text.into(), String::new());
-    }
-    let mut left = Vec::new();
-    let mut at = 0;
-    for span in &marks.main {
-        if at < span.start {
-            left.push(at..span.start);
-        }
-        at = at.max(span.end);
-    }
-    left.push(at..u32::try_from(text.len()).unwrap_or(u32::MAX));
-    (joined(text, marks.main.iter()).into(), joined(text, left.iter()))
-}
-
-fn joined<'a>(text: &str, spans: impl Iterator<Item = &'a Span>) -> String {
-    let mut all = String::new();
-    for piece in spans.flat_map(|span| pieces(text, std::slice::from_ref(span))) {
-        all.push_str(piece.trim());
-        all.push('\n');
-    }
-    all.truncate(all.trim_end().len());
-    all
-}
-
-/// The links that say something of another page that may be fetched.
-fn anchors_of<'a>(visit: &'a Visit, limits: &Limits) -> impl Iterator<Item = Anchor<'a>> {
+/// The links that say something of another page that may be fetched, without those that were met lately.
+pub(crate) fn anchors_of<'a>(
+    visit: &'a Visit,
+    kept: &'a Kept,
+    limits: &Limits,
+) -> impl Iterator<Item = Anchor<'a>> {
     let most = usize::try_from(limits.index_page_anchors_max).unwrap_or(usize::MAX);
     let own = visit.url.as_str();
-    let links = visit.links.iter().filter(move |link| {
+    let links = visit.links.some(kept.new_links.as_deref()).filter(move |link| {
         link.via == Via::Anchor && !link.is_rejected() && !link.text.is_empty() && link.to != own
     });
     links.take(most).map(|link| Anchor { target: Fingerprint::of(link.to).0, text: link.text })
@@ -249,32 +299,27 @@ mod tests {
 
     #[test]
     fn an_entry_comes_back_as_it_was() {
-        let page = PageEntry { url: "http://h/".into(), text: "ü".into(), ..PageEntry::default() };
-        let change = Change::Page(Box::new(page));
-        let mut bytes = postcard::to_extend(&change, vec![0; 4]).unwrap();
-        let length = (bytes.len() - 4) as u32;
-        bytes[..4].copy_from_slice(&length.to_le_bytes());
-        bytes.extend_from_slice(b"en");
-        let anchors = [Anchor { target: 7, text: "seven" }, Anchor { target: 8, text: "" }];
-        anchors.iter().for_each(|anchor| push_anchor(&mut bytes, *anchor));
-        let (found, lang, rest) = decode(&bytes).unwrap();
-        assert_eq!((found, lang.code()), (Some(change), "en"));
-        assert_eq!(rest.collect::<Vec<_>>(), anchors);
-        for cut in 0..bytes.len() {
-            // Whatever is missing, there is no panic.
-            let _ = decode(&bytes[..cut]).map(|(_, _, anchors)| anchors.count());
+        let marks =
+            Marks { main: vec![0..1, 1..2], headings: vec![(2, 0..2)], emphasis: Vec::new() };
+        let text = Text { text: "ü", title: "t", marks: Cow::Owned(marks), ..Text::default() };
+        let place = Wording::Archived(Place { name: "a.warc.gz", offset: 7_000_000_000 });
+        for wording in [None, Some(Wording::Here { text, place: None }), Some(place)] {
+            let page = PageEntry { url: "http://h/".into(), near: Some(3), ..PageEntry::default() };
+            let change = Change::Page(Box::new(page));
+            let mut bytes = Vec::new();
+            push_sized(&mut bytes, Some(&change));
+            bytes.extend_from_slice(b"en");
+            push_sized(&mut bytes, wording.as_ref());
+            let anchors = [Anchor { target: 7, text: "seven" }, Anchor { target: 8, text: "" }];
+            anchors.iter().for_each(|anchor| push_anchor(&mut bytes, *anchor));
+            let entry = Entry::read(&bytes).unwrap();
+            assert_eq!((entry.change, entry.lang.code()), (Some(change), "en"));
+            assert_eq!(entry.wording, wording);
+            assert_eq!(entry.anchors.collect::<Vec<_>>(), anchors);
+            for cut in 0..bytes.len() {
+                // Whatever is missing, there is no panic.
+                let _ = Entry::read(&bytes[..cut]).map(|entry| entry.anchors.count());
+            }
         }
-    }
-
-    #[test]
-    fn the_main_part_is_what_is_marked_and_the_rest_is_what_is_not() {
-        let text = "menu\nthe story\nfooter";
-        let parts =
-            |main: &[Span]| parts_of(text, &Marks { main: main.to_vec(), ..Marks::default() });
-        let story = Span { start: 5, end: 14 };
-        assert_eq!(parts(&[story]), ("the story".into(), "menu\nfooter".into()));
-        assert_eq!(parts(&[]), (text.into(), String::new()));
-        let odd = parts(&[0..4, 2..9, 30..40]);
-        assert_eq!(odd.0, "menu\nnu\nthe");
     }
 }

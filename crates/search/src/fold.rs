@@ -17,10 +17,12 @@ use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{DocId, Index, IndexWriter, ReloadPolicy};
 
 use crate::anchors::{AsItIs, Gathered, Said};
+use crate::archive;
 use crate::draft::{Draft, Entry};
-use crate::entry::{Change, PageEntry, decode};
+use crate::entry::{Anchors, Change, PageEntry, Place, Text};
 use crate::language::Lang;
 use crate::outdated::{Outdated, Written};
+use crate::parts::{joined, main_and_rest};
 use crate::schema::{ANCHORS, COPY, Fields, PAGE, VERSION, schema};
 use crate::vocabulary::Vocabulary;
 
@@ -79,17 +81,20 @@ impl Fold {
         })
     }
 
-    /// Takes one entry. Its bytes are known to be ours by their checksum.
-    pub fn apply(&mut self, entry: &[u8]) -> tantivy::Result<()> {
-        let Some((change, lang, anchors)) = decode(entry) else { return Ok(()) };
-        match &change {
-            None => {}
-            Some(Change::Page(entry)) => self.add_page(entry, lang)?,
-            Some(Change::Copy { url, original, digest }) => {
-                self.add_copy(url, *original, *digest)?;
+    /// Takes one change.
+    pub fn apply(&mut self, change: &Change<'_>, words: &Words<'_>) -> tantivy::Result<()> {
+        match change {
+            Change::Page(entry) => self.add_page(entry, words),
+            Change::Copy { url, original, digest } => self.add_copy(url, *original, *digest),
+            Change::Gone { url_key } => {
+                self.change(*url_key, None);
+                Ok(())
             }
-            Some(Change::Gone { url_key }) => self.change(*url_key, None),
         }
+    }
+
+    /// Takes what links say.
+    pub fn gather(&mut self, lang: Lang, anchors: Anchors<'_>) -> tantivy::Result<()> {
         anchors.for_each(|anchor| self.gathered.add(lang, anchor));
         if self.gathered.is_full() {
             self.add_gathered()?;
@@ -111,19 +116,29 @@ impl Fold {
         self.writer.wait_merging_threads()
     }
 
-    fn add_page(&mut self, entry: &PageEntry<'_>, lang: Lang) -> tantivy::Result<()> {
+    fn add_page(&mut self, entry: &PageEntry<'_>, words: &Words<'_>) -> tantivy::Result<()> {
         let url_key = Fingerprint::of(&entry.url).0;
         let fields = self.fields;
+        let Words { lang, text: Text { title, description, text, marks }, place } = words;
         let mut page = self.document(PAGE)?;
         page.number(fields.url_key, url_key);
         page.value(fields.url, &entry.url);
-        page.text(fields.title, lang, &entry.title);
-        page.text(fields.text, lang, &entry.text);
-        page.text(fields.rest, lang, &entry.rest);
-        page.text(fields.headings, lang, &entry.headings);
-        page.text(fields.emphasis, lang, &entry.emphasis);
-        if !entry.description.is_empty() {
-            page.value(fields.description, &entry.description);
+        page.text(fields.title, *lang, title);
+        let (main, rest) = main_and_rest(text, marks);
+        page.read(*lang, text);
+        page.parts(fields.text, &main);
+        page.parts(fields.rest, &rest);
+        page.parts(fields.headings, marks.headings.iter().map(|(_, span)| span));
+        page.parts(fields.emphasis, &marks.emphasis);
+        match place {
+            Some(place) => page.value(fields.place, &archive::in_words(*place)),
+            None => {
+                page.store(fields.text, *lang, &joined(text, &main));
+                page.store(fields.rest, *lang, &joined(text, &rest));
+            }
+        }
+        if !description.is_empty() {
+            page.value(fields.description, description);
         }
         add_url(&mut page, &fields, &entry.url);
         media_names(&entry.media).for_each(|name| page.value(fields.media, name));
@@ -216,6 +231,14 @@ impl Fold {
             None => Ok(()),
         }
     }
+}
+
+/// The words of a page.
+pub(crate) struct Words<'a> {
+    pub lang: Lang,
+    pub text: Text<'a>,
+    /// Where they can be read again: then they are not stored.
+    pub place: Option<Place<'a>>,
 }
 
 /// The position that the last commit of an index carries, if it is an index of this version.

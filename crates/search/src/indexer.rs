@@ -15,12 +15,15 @@ use std::time::Duration;
 
 use larm_core::{Limits, Millis};
 use larm_crawl::clock::Clock;
-use larm_crawl::store::{Lag, Position};
+use larm_crawl::store::{Lag, PageFacts, Position};
 use tantivy::Index;
 
-use crate::fold::Fold;
+use crate::archive::Archive;
+use crate::entry::{Change, Entry, Text, Wording};
+use crate::fold::{Fold, Words};
 use crate::journal::{JournalReader, forget_before};
 use crate::layout::Layout;
+use crate::texts::{Texts, bytes_of};
 
 /// The first commit of a run comes so much sooner: whoever has just started a crawl tries it out.
 const FIRST_COMMIT_SHARE: u64 = 5;
@@ -36,6 +39,7 @@ pub(crate) struct Indexer {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    texts: Mutex<Texts>,
 }
 
 struct State {
@@ -75,10 +79,12 @@ impl Indexer {
             failed: None,
             is_over: false,
         };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let texts = Mutex::new(Texts::new(limits.index_texts_bytes_max));
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), texts });
         let work = Work {
             shared: shared.clone(),
             reader: JournalReader::new(layout.journal(), from),
+            archive: layout.archive(limits),
             layout: layout.clone(),
             clock: Clock::start(),
             commit_ms_max: limits.index_commit_ms_max,
@@ -99,6 +105,19 @@ impl Indexer {
             state.durable = durable;
             state.durable_bytes += bytes;
             self.shared.changed.notify_all();
+        }
+    }
+
+    /// Whether a page can be held in memory until its entry is read. Where nobody will read it, it need not be.
+    pub fn has_room_for(&self, page: &PageFacts) -> bool {
+        self.shared.texts().has_room_for(page) || self.shared.state().is_over
+    }
+
+    /// Holds the page of the entry at a position of the journal.
+    pub fn hold(&self, entry: Position, page: &Arc<PageFacts>) {
+        let mut texts = self.shared.texts();
+        if texts.has_room_for(page) {
+            texts.hold(entry, page.clone());
         }
     }
 
@@ -150,6 +169,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn texts(&self) -> MutexGuard<'_, Texts> {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn give_up(&self, why: String) {
         self.state().failed.get_or_insert(why);
     }
@@ -159,6 +182,7 @@ impl Shared {
 struct Work {
     shared: Arc<Shared>,
     reader: JournalReader,
+    archive: Archive,
     layout: Layout,
     clock: Clock,
     commit_ms_max: u64,
@@ -228,9 +252,12 @@ impl Work {
         let mut read = 0;
         while read < READ_BYTES {
             match self.reader.next(until) {
-                Ok(Some(entry)) => {
-                    read += entry.len() as u64;
-                    fold.apply(entry).map_err(|error| error.to_string())?;
+                Ok(Some((at, entry))) => {
+                    let page = self.shared.texts().take(at);
+                    read += (entry.len() + page.as_deref().map_or(0, bytes_of)) as u64;
+                    if let Some(why) = apply(fold, entry, page.as_deref(), &self.archive)? {
+                        self.layout.note_incomplete(&why);
+                    }
                 }
                 Ok(None) => break,
                 Err(error) => self.skip_to(until, &error),
@@ -269,6 +296,41 @@ impl Work {
         self.commits += 1;
         forget_before(&self.layout.journal(), position).map_err(|error| error.to_string())
     }
+}
+
+/// Takes one entry, whose bytes are known to be ours by their checksum, with the words of its page: held, in the
+/// entry, or in the archive. Says why the page is left out, if it is.
+fn apply(
+    fold: &mut Fold,
+    entry: &[u8],
+    held: Option<&PageFacts>,
+    archive: &Archive,
+) -> Result<Option<String>, String> {
+    let Some(Entry { change, lang, wording, anchors }) = Entry::read(entry) else {
+        return Ok(None);
+    };
+    let (mut read, mut lost) = (None, None);
+    let (text, place) = match wording {
+        Some(Wording::Here { text, place }) => (Some(text), place),
+        Some(Wording::Archived(place)) => {
+            if let (None, Some(Change::Page(entry))) = (held, &change) {
+                match archive.page(&entry.url, place) {
+                    Ok(page) => read = Some(page),
+                    Err(why) => {
+                        lost = Some(format!("the archive does not have {}: {why}", entry.url))
+                    }
+                }
+            }
+            (held.map(Text::from).or(read.as_ref().map(Text::from)), Some(place))
+        }
+        None => (None, None),
+    };
+    if let Some(change) = change.filter(|_| lost.is_none()) {
+        let words = Words { lang, text: text.unwrap_or_default(), place };
+        fold.apply(&change, &words).map_err(|error| error.to_string())?;
+    }
+    fold.gather(lang, anchors).map_err(|error| error.to_string())?;
+    Ok(lost)
 }
 
 /// Tells at its end that the thread is over.

@@ -83,8 +83,8 @@ impl Journal {
         self.out = Appender::new(path_of(&self.dir, file), self.buffer_bytes_max);
     }
 
-    /// Adds an entry, given in pieces.
-    pub fn append(&mut self, pieces: &[&[u8]]) -> Result<()> {
+    /// Adds an entry, given in pieces, and returns where it begins.
+    pub fn append(&mut self, pieces: &[&[u8]]) -> Result<Position> {
         if self.out.end() >= self.file_bytes_max {
             self.unsynced.extend(self.out.flush()?.unsynced);
             self.begin(self.file + 1);
@@ -92,9 +92,10 @@ impl Journal {
         let bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
         let crc = pieces.iter().fold(0, |crc, piece| crc32c::crc32c_append(crc, piece));
         let bytes = u32::try_from(bytes).expect("entries are bounded");
-        self.out.append(&bytes.to_le_bytes())?;
+        let offset = self.out.append(&bytes.to_le_bytes())?;
         self.out.append(&crc.to_le_bytes())?;
-        pieces.iter().try_for_each(|piece| self.out.append(piece).map(drop))
+        pieces.iter().try_for_each(|piece| self.out.append(piece).map(drop))?;
+        Ok(Position { file: self.file, offset })
     }
 
     /// Hands everything to the operating system.
@@ -126,14 +127,15 @@ impl JournalReader {
         self.position
     }
 
-    /// The next entry before `until`, which must be the end of an entry.
-    pub fn next(&mut self, until: Position) -> Result<Option<&[u8]>> {
+    /// The next entry before `until`, which must be the end of an entry, and where it begins.
+    pub fn next(&mut self, until: Position) -> Result<Option<(Position, &[u8])>> {
         loop {
             if self.position >= until {
                 return Ok(None);
             }
+            let begin = self.position;
             if self.read()? {
-                return Ok(Some(&self.entry));
+                return Ok(Some((begin, &self.entry)));
             }
             if self.position.file >= until.file {
                 return Err(self.damaged("the journal ends here, but more of it was committed"));
@@ -231,7 +233,7 @@ mod tests {
     fn all(dir: &Path, until: Position) -> Result<Vec<String>> {
         let mut reader = JournalReader::new(dir.to_owned(), Position { file: 1, offset: 0 });
         let mut found = Vec::new();
-        while let Some(entry) = reader.next(until)? {
+        while let Some((_, entry)) = reader.next(until)? {
             found.push(String::from_utf8_lossy(entry).into_owned());
         }
         assert_eq!(reader.position(), until);
@@ -244,12 +246,18 @@ mod tests {
         let mut journal = journal(dir.path());
         journal.clear().unwrap();
         let texts: Vec<String> = (0..20).map(|n| format!("entry {n}")).collect();
+        let mut begins = Vec::new();
         for text in &texts {
-            journal.append(&[&text.as_bytes()[..3], &text.as_bytes()[3..]]).unwrap();
+            let (one, other) = text.as_bytes().split_at(3);
+            begins.push(journal.append(&[one, other]).unwrap());
         }
         let end = journal.flush().unwrap().position;
         assert!(end.file > 3, "{end:?}");
         assert_eq!(all(dir.path(), end).unwrap(), texts);
+        let mut reader = JournalReader::new(dir.path().to_owned(), begins[0]);
+        for begin in begins {
+            assert_eq!(reader.next(end).unwrap().map(|(at, _)| at), Some(begin));
+        }
     }
 
     #[test]
@@ -259,7 +267,9 @@ mod tests {
         first.clear().unwrap();
         first.append(&[b"kept"]).unwrap();
         let position = first.flush().unwrap().position;
-        (0..20).for_each(|_| first.append(&[b"not committed"]).unwrap());
+        for _ in 0..20 {
+            first.append(&[b"not committed"]).unwrap();
+        }
         first.flush().unwrap();
         let mut second = journal(dir.path());
         second.recover(position).unwrap();
@@ -291,7 +301,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut journal = journal(dir.path());
         journal.clear().unwrap();
-        (0..20).for_each(|_| journal.append(&[b"an entry"]).unwrap());
+        for _ in 0..20 {
+            journal.append(&[b"an entry"]).unwrap();
+        }
         let end = journal.flush().unwrap().position;
         forget_before(dir.path(), end).unwrap();
         assert_eq!(oldest(dir.path()).unwrap(), Some(end.file));

@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use larm_core::Limits;
 use larm_crawl::store::durable;
 use larm_crawl::{Error, Result};
 use tracing::warn;
+
+use crate::archive::Archive;
 
 /// The places below `search/`.
 #[derive(Debug, Clone)]
@@ -27,6 +30,11 @@ impl Layout {
     /// What the index has not learnt yet.
     pub fn journal(&self) -> PathBuf {
         self.crawl.join("search").join("journal")
+    }
+
+    /// The archive, which has the texts of pages.
+    pub fn archive(&self, limits: &Limits) -> Archive {
+        Archive::new(&self.crawl, limits)
     }
 
     /// There if pages are missing: it says why.

@@ -11,6 +11,7 @@
 
 mod anchored;
 mod anchors;
+mod archive;
 mod date;
 mod draft;
 mod entry;
@@ -21,6 +22,7 @@ mod journal;
 mod language;
 mod layout;
 mod outdated;
+mod parts;
 mod postings;
 pub mod query;
 mod rank;
@@ -29,6 +31,7 @@ mod schema;
 mod searcher;
 mod sink;
 mod snippet;
+mod texts;
 mod vocabulary;
 mod words;
 

@@ -66,7 +66,12 @@ pub(crate) struct Desk {
 impl Postings {
     /// Adds all words of a text.
     pub fn read(&mut self, vocabulary: &mut Vocabulary, text: &str) {
-        vocabulary.read(text, &mut self.numbers);
+        vocabulary.read(text, |_, number| self.numbers.push(number));
+    }
+
+    /// Adds words that were looked up already.
+    pub fn take(&mut self, numbers: &[u32]) {
+        self.numbers.extend_from_slice(numbers);
     }
 
     /// Adds a text that is a term as it stands.

@@ -18,7 +18,7 @@ use tantivy::{Index, IndexSettings};
 use crate::reading::Reading;
 
 /// Raised when what is indexed changes; an index of another version is made anew.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 /// What makes terms of texts. tantivy only knows the name: terms come to it made.
 pub(crate) const TOKENIZER: &str = "larm";
 const RAW: &str = "raw";
@@ -44,6 +44,8 @@ pub(crate) struct Fields {
     pub rest: Field,
     pub url_words: Field,
     pub description: Field,
+    /// Where the archive has the page, if its text is to be read there: see `archive`.
+    pub place: Field,
     /// With and without a port.
     pub host: Field,
     /// The host and every domain above it.
@@ -85,6 +87,7 @@ pub(crate) fn schema() -> (Schema, Fields) {
         rest: schema.add_text_field("rest", placed),
         url_words: schema.add_text_field("url_words", counted.clone()),
         description: schema.add_text_field("description", STORED),
+        place: schema.add_text_field("place", STORED),
         host: schema.add_text_field("host", raw.clone()),
         site: schema.add_text_field("site", raw.clone()),
         media: schema.add_text_field("media", raw.clone().set_stored()),

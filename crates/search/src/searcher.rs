@@ -12,13 +12,15 @@ use std::path::Path;
 use larm_core::Limits;
 use larm_core::url::Fingerprint;
 use tantivy::collector::{Count, TopDocs};
-use tantivy::schema::Value;
+use tantivy::schema::{Field, Value};
 use tantivy::{DocAddress, IndexReader, ReloadPolicy, Searcher, TantivyDocument};
 
 use crate::anchored::{docs_with, links_to};
+use crate::archive::{self, Archive};
 use crate::explanation::{Explanation, explain};
 use crate::language::Lang;
 use crate::layout::Layout;
+use crate::parts::{joined, main_and_rest};
 use crate::query::meaning::{Meaning, Vocabulary};
 use crate::query::{Filter, Query, parse};
 use crate::rank::{Candidate, Links, rank};
@@ -116,6 +118,7 @@ pub struct SearchIndex {
     fields: Fields,
     limits: Limits,
     layout: Layout,
+    archive: Archive,
 }
 
 impl SearchIndex {
@@ -133,7 +136,8 @@ impl SearchIndex {
         }
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
         let reader = reader.try_into().map_err(unreadable)?;
-        Ok(Self { reader, fields, limits: limits.clone(), layout })
+        let archive = layout.archive(limits);
+        Ok(Self { reader, fields, limits: limits.clone(), layout, archive })
     }
 
     /// Looks at the last commit from now on.
@@ -241,8 +245,7 @@ impl Search<'_> {
     fn hit(&self, found: &Candidate, meaning: &Meaning, request: &Request) -> tantivy::Result<Hit> {
         let fields = &self.index.fields;
         let document: TantivyDocument = self.searcher.doc(found.doc)?;
-        let text_of =
-            |field| document.get_first(field).and_then(|value| value.as_str()).unwrap_or("");
+        let text_of = |field| text_of(&document, field);
         let numbers = self.searcher.segment_reader(found.doc.segment_ord).fast_fields();
         let explanation = match request.explain {
             true => Some(explain(self.searcher, found, &meaning.scored)?),
@@ -269,22 +272,32 @@ impl Search<'_> {
     /// From the main part, unless the rest says far more; else what the page says of itself.
     fn snippet(&self, document: &TantivyDocument, meaning: &Meaning) -> Snippet {
         let (fields, limits) = (&self.index.fields, &self.index.limits);
-        let text_of = |field| -> (Lang, &str) {
-            untagged(document.get_first(field).and_then(|value| value.as_str()).unwrap_or(""))
-        };
-        let best_in = |field| {
-            let (lang, text) = text_of(field);
-            snippet::best(text, lang, &meaning.shown, limits)
-        };
-        let (main, rest) = (best_in(fields.text), best_in(fields.rest));
-        let best = match (main, rest) {
+        let (lang, main, rest) = self.texts(document);
+        let best_in = |text: &str| snippet::best(text, lang, &meaning.shown, limits);
+        let best = match (best_in(&main), best_in(&rest)) {
             (Some(main), Some(rest)) if rest.1 > main.1 * REST_TIMES => Some(rest),
             (main, rest) => main.or(rest),
         };
-        let told = document.get_first(fields.description).and_then(|value| value.as_str());
-        best.map(|(snippet, _)| snippet).unwrap_or_else(|| {
-            snippet::beginning(told.unwrap_or_else(|| text_of(fields.text).1), limits)
-        })
+        let told = text_of(document, fields.description);
+        let told = if told.is_empty() { &main } else { told };
+        best.map(|(snippet, _)| snippet).unwrap_or_else(|| snippet::beginning(told, limits))
+    }
+
+    /// The language of a page, its main part and the rest: from the archive, or as they are stored where it does not
+    /// have them. What can be read nowhere is not shown.
+    fn texts(&self, document: &TantivyDocument) -> (Lang, String, String) {
+        let fields = &self.index.fields;
+        let place = archive::place_of(text_of(document, fields.place));
+        let url = text_of(document, fields.url);
+        let page = place.and_then(|place| self.index.archive.page(url, place).ok());
+        if let Some(page) = page {
+            let (main, rest) = main_and_rest(&page.text, &page.marks);
+            let lang = Lang::of(text_of(document, fields.lang));
+            return (lang, joined(&page.text, &main), joined(&page.text, &rest));
+        }
+        let (lang, main) = untagged(text_of(document, fields.text));
+        let (_, rest) = untagged(text_of(document, fields.rest));
+        (lang, main.to_owned(), rest.to_owned())
     }
 
     /// URLs that brought the same bytes, as long as the page has not changed since.
@@ -309,4 +322,9 @@ impl Search<'_> {
         copies.sort_unstable();
         Ok(copies)
     }
+}
+
+/// What is stored of a field; empty if nothing is.
+fn text_of(document: &TantivyDocument, field: Field) -> &str {
+    document.get_first(field).and_then(|value| value.as_str()).unwrap_or_default()
 }

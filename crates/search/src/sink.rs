@@ -12,18 +12,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use larm_core::Limits;
-use larm_crawl::store::{Encoded, Encoder, Flushed, Kept, Lag, Position, Sink};
+use larm_crawl::store::{Encoded, Encoder, Flushed, Kept, Lag, PageFacts, Position, Sink};
 use larm_crawl::{Error, Result, Visit};
 use tantivy::Index;
 use tracing::warn;
 
 use crate::anchors::Known;
-use crate::entry::{Anchors, encode, push_anchor};
+use crate::entry::{
+    Place, Text, Wording, anchors_of, can_be_read_again, encode, is_page, push_anchor, push_sized,
+};
 use crate::fold::{is_sound, position_of};
 use crate::indexer::Indexer;
 use crate::journal::{self, Journal};
 use crate::layout::Layout;
 use crate::schema;
+use crate::texts::bytes_of;
 
 /// An entry that changes nothing: its head alone.
 const EMPTY_BYTES: usize = 6;
@@ -42,8 +45,8 @@ pub struct SearchSink {
     appended: u64,
     /// Of the last flush.
     flushed_bytes: u64,
-    /// Links of the visit at hand that were not kept before.
-    anchors: Vec<u8>,
+    /// Where the words of the visit at hand are, and its links that were not kept before.
+    behind: Vec<u8>,
     /// All pages of the crawl are given to it.
     rebuilds: bool,
     /// The index has failed, and the journal is full.
@@ -63,7 +66,7 @@ impl SearchSink {
             flushed: BEGIN,
             appended: 0,
             flushed_bytes: 0,
-            anchors: Vec::new(),
+            behind: Vec::new(),
             rebuilds: false,
             is_off: false,
         }
@@ -141,6 +144,17 @@ impl SearchSink {
         index.inspect_err(|error| warn!("there will be no search index: {error}")).ok()
     }
 
+    /// Where the words of a page are to be found: in the archive, if they can be read there again. They go through the
+    /// journal all the same when memory is full of others, since reading costs more than writing.
+    fn wording<'a>(&self, visit: &Visit, page: &'a PageFacts, kept: &'a Kept) -> Wording<'a> {
+        let place = kept.warc.as_ref().filter(|_| can_be_read_again(visit, page)).map(Place::from);
+        let is_held = self.indexer.as_ref().is_none_or(|indexer| indexer.has_room_for(page));
+        match place {
+            Some(place) if is_held => Wording::Archived(place),
+            place => Wording::Here { text: Text::from(page), place },
+        }
+    }
+
     /// Goes on without the index when it has failed for good.
     fn look_after_indexer(&mut self) {
         let Some(indexer) = &self.indexer else { return };
@@ -160,27 +174,34 @@ impl Sink for SearchSink {
     }
 
     fn encoder(&self) -> Encoder {
-        let limits = self.limits.clone();
-        Arc::new(move |visit| encode(visit, &limits))
+        Arc::new(encode)
     }
 
-    fn write(&mut self, _: &Visit, encoded: Encoded, _: &mut Kept) -> Result<()> {
-        let Some(anchors_at) = encoded.parts.first().filter(|_| !self.is_off) else {
-            return Ok(());
-        };
-        let at = usize::try_from(*anchors_at).unwrap_or(usize::MAX).min(encoded.bytes.len());
-        let (change, anchors) = encoded.bytes.split_at(at);
-        self.anchors.clear();
-        for anchor in Anchors(anchors) {
+    fn write(&mut self, visit: &Visit, encoded: Encoded, kept: &mut Kept) -> Result<()> {
+        let Some(is_page) = is_page(&encoded).filter(|_| !self.is_off) else { return Ok(()) };
+        let change = &encoded.bytes;
+        let page = visit.page.as_ref().filter(|_| is_page);
+        let wording = page.map(|page| self.wording(visit, page, kept));
+        self.behind.clear();
+        push_sized(&mut self.behind, wording.as_ref());
+        let without_anchors = self.behind.len();
+        for anchor in anchors_of(visit, kept, &self.limits) {
             if self.known.is_new(anchor) {
-                push_anchor(&mut self.anchors, anchor);
+                push_anchor(&mut self.behind, anchor);
             }
         }
-        if change.len() <= EMPTY_BYTES && self.anchors.is_empty() {
+        if change.len() <= EMPTY_BYTES && self.behind.len() == without_anchors {
             return Ok(());
         }
-        self.appended += (change.len() + self.anchors.len()) as u64;
-        self.journal.append(&[change, &self.anchors])
+        self.appended += (change.len() + self.behind.len()) as u64;
+        let entry = self.journal.append(&[change, &self.behind])?;
+        if let (Some(Wording::Archived(_)), Some(page), Some(indexer)) =
+            (wording, page, &self.indexer)
+        {
+            self.appended += bytes_of(page) as u64;
+            indexer.hold(entry, page);
+        }
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<Flushed> {

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bytes::Bytes;
+use larm_core::parse::{Input, parse};
 use larm_core::url::{CrawlUrl, UrlRules, seed};
 use larm_core::{Fact, Limits, Millis, Outcome, Protocol, Via};
 use larm_crawl::store::{
-    Exchange, Kept, LinkFact, LinkFacts, PageFacts, Position, SameAs, Sink, Timings, Visit, Wire,
+    Exchange, Kept, LinkFact, LinkFacts, PageFacts, Position, SameAs, Sink, StorePlan, Timings,
+    Visit, WarcSink, Wire,
 };
 use tempfile::TempDir;
 
@@ -20,6 +23,8 @@ struct Desk {
     temp: TempDir,
     limits: Limits,
     sink: SearchSink,
+    /// Where pages are archived, if they are.
+    archive: Option<WarcSink>,
     /// Of the flushes so far, the last one last.
     positions: Vec<Position>,
 }
@@ -29,7 +34,26 @@ impl Desk {
         let temp = tempfile::tempdir().unwrap();
         let mut sink = SearchSink::new(temp.path(), &limits);
         sink.recover(None).unwrap();
-        Self { temp, limits, sink, positions: Vec::new() }
+        Self { temp, limits, sink, archive: None, positions: Vec::new() }
+    }
+
+    /// With an archive before it.
+    fn with_archive(limits: Limits) -> Self {
+        let mut desk = Self::new(limits);
+        let mut archive = WarcSink::new(Arc::new(StorePlan {
+            dir: desk.dir().to_owned(),
+            crawl_id: "desk".to_owned(),
+            title: String::new(),
+            user_agent: String::new(),
+            robots: "obey".to_owned(),
+            operator: None,
+            contact: None,
+            accept: Vec::new(),
+            limits: desk.limits.clone(),
+        }));
+        archive.as_mut().unwrap().recover(None).unwrap();
+        desk.archive = archive.ok();
+        desk
     }
 
     /// An index of these visits.
@@ -46,13 +70,19 @@ impl Desk {
 
     fn write(&mut self, visits: &[Visit]) {
         for visit in visits {
+            let mut kept = Kept::default();
+            if let Some(archive) = &mut self.archive {
+                let encoded = (archive.encoder())(visit);
+                archive.write(visit, encoded, &mut kept).unwrap();
+            }
             let encoded = (self.sink.encoder())(visit);
-            self.sink.write(visit, encoded, &mut Kept::default()).unwrap();
+            self.sink.write(visit, encoded, &mut kept).unwrap();
         }
         self.flush();
     }
 
     fn flush(&mut self) {
+        self.archive.as_mut().map(|archive| archive.flush().unwrap());
         let flushed = self.sink.flush().unwrap();
         flushed.unsynced.iter().for_each(|file| file.sync().unwrap());
         self.positions.push(flushed.position);
@@ -152,11 +182,11 @@ fn page(path: &str, title: &str, text: &str) -> Visit {
         ..PageFacts::default()
     };
     let visit = visit(path, Outcome::Fetched { status: 200 });
-    Visit { exchange: Some(Exchange::new(wire)), page: Some(facts), ..visit }
+    Visit { exchange: Some(Exchange::new(wire)), page: Some(Arc::new(facts)), ..visit }
 }
 
 fn with_facts(mut visit: Visit, change: impl FnOnce(&mut PageFacts)) -> Visit {
-    change(visit.page.as_mut().unwrap());
+    change(Arc::get_mut(visit.page.as_mut().unwrap()).unwrap());
     visit
 }
 
@@ -520,4 +550,137 @@ fn pages_come_in_order_and_in_pages() {
         paged.extend(found.hits.into_iter().map(|hit| hit.url.replace("http://h.org/", "/")));
     }
     assert_eq!(paged, all);
+}
+
+/// A page as a server sends it, and as it is read.
+fn sent(path: &str, head: &str, body: &str) -> Visit {
+    let head = format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n");
+    let content_type = larm_crawl::store::header(head.as_bytes(), "content-type");
+    let input = Input { url: &url(path).to_url(), content_type, body: body.as_bytes(), text: true };
+    let read = parse(&input, &Limits::default());
+    let wire = Wire {
+        request: Bytes::new(),
+        response: Bytes::from(format!("{head}{body}")),
+        head_bytes: head.len(),
+        status: 200,
+        content_type: content_type.map(str::to_owned),
+        protocol: Protocol::Http1,
+        peer: None,
+        truncated: None,
+    };
+    let facts = PageFacts {
+        title: read.title.unwrap_or_default(),
+        text: read.text,
+        marks: read.marks,
+        language: "en".into(),
+        content_type: content_type.unwrap_or_default().into(),
+        ..PageFacts::default()
+    };
+    let visit = visit(path, Outcome::Fetched { status: 200 });
+    Visit { exchange: Some(Exchange::new(wire)), page: Some(Arc::new(facts)), ..visit }
+}
+
+fn article(n: usize) -> Visit {
+    let body = format!(
+        "<title>Egg {n}</title><nav><a href=/>Home</a> <a href=/a>About eggs</a></nav>\
+         <article><h1>Egg number {n}</h1><p>This is what is said of the egg with the number {n}, in a \
+         sentence that is long enough to be one, and in another. It is boiled for {n} minutes.</p>\
+         </article><footer>All rights reserved.</footer>"
+    );
+    sent(&format!("/{n}"), "Content-Type: text/html", &body)
+}
+
+/// Everything that is shown of a hit.
+fn shown(desk: &Desk, query: &str) -> Vec<(String, String, String)> {
+    let hits = desk.search(query).hits.into_iter();
+    hits.map(|hit| (hit.url, hit.title, hit.snippet.text)).collect()
+}
+
+fn stored_bytes(desk: &Desk) -> u64 {
+    let files = desk.search_files("index").into_iter();
+    let stores = files.filter(|path| path.extension().is_some_and(|end| end == "store"));
+    stores.map(|path| path.metadata().unwrap().len()).sum()
+}
+
+#[test]
+fn texts_are_read_from_the_archive_and_shown_as_if_they_were_stored() {
+    let visits: Vec<Visit> = (0..200).map(article).collect();
+    let stored = Desk::of(&visits);
+    // With room for all of them in memory, for some, and for none.
+    for bytes in [1 << 20, 20_000, 1] {
+        let limits = Limits { index_texts_bytes_max: bytes, ..Limits::default() };
+        let mut desk = Desk::with_archive(limits);
+        desk.write(&visits);
+        desk.finish();
+        for query in ["boiled minutes", "rights", "\"egg number 7\"", "headings:137", ""] {
+            assert_eq!(shown(&desk, query), shown(&stored, query), "{query}");
+        }
+        assert!(stored_bytes(&desk) < stored_bytes(&stored), "{}", stored_bytes(&desk));
+    }
+}
+
+#[test]
+fn what_was_held_in_memory_is_read_from_the_archive_after_a_crash() {
+    let mut desk = Desk::with_archive(hasty());
+    let mut next = 0;
+    for round in 0..12 {
+        let visits: Vec<Visit> = (next..next + round % 4 + 1).map(article).collect();
+        desk.write(&visits);
+        next += visits.len();
+        desk.flush();
+        desk.crash(0);
+    }
+    desk.finish();
+    let everything = desk.everything();
+    assert!(everything.values().all(|count| *count == 1), "{everything:?}");
+    assert_eq!(everything.len(), next);
+    for n in 0..next {
+        let found = shown(&desk, &format!("+\"egg number {n}\""));
+        assert_eq!(found.len(), 1, "{n}");
+        assert!(found[0].2.contains("boiled"), "{found:?}");
+    }
+    assert!(desk.index().why_incomplete().is_none());
+}
+
+#[test]
+fn where_the_archive_is_gone_pages_are_found_all_the_same() {
+    let mut desk = Desk::with_archive(Limits::default());
+    desk.write(&(0..3).map(article).collect::<Vec<_>>());
+    desk.finish();
+    std::fs::remove_dir_all(desk.dir().join("warc")).unwrap();
+    let found = shown(&desk, "boiled");
+    assert_eq!(found.len(), 3);
+    assert!(found.iter().all(|(_, title, text)| title.starts_with("Egg") && text.is_empty()));
+}
+
+#[test]
+fn a_page_that_the_archive_lost_before_it_was_indexed_is_said_to_be_missing() {
+    let mut desk = Desk::with_archive(Limits::default());
+    desk.write(&(0..3).map(article).collect::<Vec<_>>());
+    desk.flush();
+    std::fs::remove_dir_all(desk.dir().join("warc")).unwrap();
+    desk.crash(0);
+    desk.finish();
+    let lacks = desk.index().why_incomplete().unwrap();
+    assert!(lacks.contains("the archive does not have http://h.org/0"), "{lacks}");
+    assert_eq!(desk.everything().len(), 0);
+}
+
+#[test]
+fn what_the_archive_cannot_give_back_is_stored() {
+    let mut desk = Desk::with_archive(Limits::default());
+    let article = |n| article(n);
+    let plain = sent("/plain", "Content-Type: text/plain", "An egg as plain text, boiled.");
+    let again = SameAs {
+        url: "http://h.org/9".to_owned(),
+        at: Millis(NOON - 1),
+        payload_digest: article(9).exchange.unwrap().payload_digest(),
+    };
+    let unchanged = Visit { same_as: Some(again), ..article(9) };
+    desk.write(&[plain, unchanged]);
+    desk.finish();
+    std::fs::remove_dir_all(desk.dir().join("warc")).unwrap();
+    let found = shown(&desk, "boiled");
+    assert_eq!(found.len(), 2);
+    assert!(found.iter().all(|(_, _, text)| text.contains("boiled")), "{found:?}");
 }

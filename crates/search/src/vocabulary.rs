@@ -9,7 +9,7 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::language::Lang;
-use crate::words::{Terms, Word, Words};
+use crate::words::{self, Terms, Word};
 
 /// The number of what is no term.
 pub(crate) const NO_TERM: u32 = 0;
@@ -62,7 +62,7 @@ struct Key([u64; 3]);
 
 impl Key {
     /// The key of a word of `text`.
-    #[inline]
+    #[inline(always)]
     fn of(text: &str, word: Word) -> Self {
         let (bytes, length) = (&text.as_bytes()[word.start..], word.end - word.start);
         match bytes.first_chunk::<WORD_BYTES>() {
@@ -98,6 +98,13 @@ impl Key {
         let mixed = (sum ^ (sum >> 32)).wrapping_mul(0x9fb2_1c65_1e98_df25);
         (mixed >> 32) as usize & (lines - 1)
     }
+}
+
+/// Words that were read, and are about to be looked up.
+#[derive(Default)]
+struct Batch {
+    words: [(Word, Key); BATCH_WORDS],
+    count: usize,
 }
 
 /// What of three numbers belongs to a word of so many bytes.
@@ -141,21 +148,27 @@ impl Vocabulary {
         self.maker.set_lang(lang);
     }
 
-    /// Appends the numbers of all words of a text, in order.
+    /// Calls `each` with every word of a text and the number of its term, in order.
     ///
     /// First some words are read, then their lines: so the processor waits for several lines at a time.
-    pub fn read(&mut self, text: &str, numbers: &mut Vec<u32>) {
-        let mut words = Words::of(text);
-        let mut batch = Vec::with_capacity(BATCH_WORDS);
-        loop {
-            let next = words.by_ref().take(BATCH_WORDS);
-            batch.extend(next.map(|word| (word, Key::of(text, word))));
-            if batch.is_empty() {
-                return;
+    pub fn read(&mut self, text: &str, mut each: impl FnMut(Word, u32)) {
+        let mut batch = Batch::default();
+        words::each(text, |word| {
+            batch.words[batch.count % BATCH_WORDS] = (word, Key::of(text, word));
+            batch.count += 1;
+            if batch.count == BATCH_WORDS {
+                self.end_batch(text, &mut batch, &mut each);
             }
-            numbers.extend(batch.iter().map(|(word, key)| self.number_by(text, *word, key)));
-            batch.clear();
+        });
+        self.end_batch(text, &mut batch, &mut each);
+    }
+
+    #[inline]
+    fn end_batch(&mut self, text: &str, batch: &mut Batch, each: &mut impl FnMut(Word, u32)) {
+        for (word, key) in &batch.words[..batch.count] {
+            each(*word, self.number_by(text, *word, key));
         }
+        batch.count = 0;
     }
 
     /// The number of the term of a word that stands in `text`.
@@ -280,7 +293,7 @@ mod tests {
 
     fn terms(vocabulary: &mut Vocabulary, text: &str) -> Vec<String> {
         let mut numbers = Vec::new();
-        vocabulary.read(text, &mut numbers);
+        vocabulary.read(text, |_, number| numbers.push(number));
         numbers.iter().map(|number| vocabulary.term(*number).to_owned()).collect()
     }
 
@@ -307,7 +320,7 @@ mod tests {
         let text: String = (1..=all.len()).map(|length| format!("{} ", &all[..length])).collect();
         let mut vocabulary = Vocabulary::new(1);
         let mut numbers = Vec::new();
-        (0..3).for_each(|_| vocabulary.read(&text, &mut numbers));
+        (0..3).for_each(|_| vocabulary.read(&text, |_, number| numbers.push(number)));
         let expected: Vec<u32> = (1..=all.len() as u32).collect();
         assert!(numbers.chunks(all.len()).all(|part| part == expected), "{numbers:?}");
     }
@@ -333,7 +346,8 @@ mod tests {
     #[test]
     fn encoded_data_has_no_number() {
         let mut numbers = Vec::new();
-        Vocabulary::of_a_text().read(&format!("one {} two", "x".repeat(97)), &mut numbers);
+        let text = format!("one {} two", "x".repeat(97));
+        Vocabulary::of_a_text().read(&text, |_, number| numbers.push(number));
         assert_eq!(numbers, [1, NO_TERM, 2]);
     }
 }

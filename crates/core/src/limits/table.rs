@@ -265,12 +265,14 @@ limits! {
     index_commit_bytes_max = 256 * MIB, ceiling 64 * GIB, "the index is committed", "index.commits";
     #[doc = "Bytes of one file of the index's journal."]
     index_journal_bytes_max = 32 * MIB, ceiling GIB, "the next file begins", "index.journal_files";
+    #[doc = "Bytes of texts that are held in memory until they are indexed, where the archive has them."]
+    index_texts_bytes_max = 32 * MIB, ceiling 64 * GIB, "further ones go through the journal", "index.texts_journalled";
     #[doc = "Bytes of pages in that journal that wait to be indexed."]
     index_backlog_bytes_max = GIB, ceiling 1_024 * GIB, "the crawl waits for the index", "index.waits";
     #[doc = "Links of one page whose texts are indexed with the pages that they lead to."]
     index_page_anchors_max = 500, ceiling 1_000_000, "further ones are left out", "index.anchors_cut";
     #[doc = "Pairs of URL and link text that are remembered, so as to index each once."]
-    index_anchors_max = 500_000, ceiling 100_000_000, "the oldest half is forgotten", "index.anchors_forgotten";
+    index_anchors_max = 524_288, ceiling 100_000_000, "older ones are forgotten", "index.anchors_forgotten";
     #[doc = "Link texts that are gathered for one URL between two commits of the index."]
     index_url_anchors_max = 16, ceiling 65_536, "further ones are counted, not indexed", "index.anchors_cut";
     #[doc = "Bytes of link texts that are gathered."]

@@ -5,11 +5,13 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// A part of a text, in bytes.
 pub type Span = Range<u32>;
 
 /// The parts of a text that were marked.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Marks {
     /// The main part: what is left without navigation, notices and frame. Empty where none was found,
     /// and then the whole text is all there is.

@@ -1,5 +1,7 @@
 //! What the sinks will see of a URL, and what the page table keeps of it.
 
+use std::sync::Arc;
+
 use larm_core::digest::{BodyDigest, Sha1Digest};
 use larm_core::parse::{Kind, Mime, Page};
 use larm_core::url::CrawlUrl;
@@ -29,7 +31,7 @@ impl Line {
                 total_ms: fetched.ended.since(fetched.started),
             },
             facts: fetched.facts.iter().cloned().chain(facts).collect(),
-            page: page.map(|page| page_facts(lease.url(), &fetched, page)),
+            page: page.map(|page| Arc::new(page_facts(lease.url(), &fetched, page))),
             exchange: outcome.answered().then(|| exchange(fetched, digest.sha1)),
             links,
             same_as: digest.same_as,

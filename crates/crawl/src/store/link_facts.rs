@@ -37,6 +37,7 @@ impl LinkFacts {
     }
 
     /// Adds a link.
+    #[inline]
     pub fn push(&mut self, link: LinkFact<'_>) {
         let rejected = if link.is_rejected() { link.verdict } else { "" };
         self.add(link, [rejected]);
@@ -47,6 +48,7 @@ impl LinkFacts {
         self.add(link, [&reason.filter, ": ", &reason.detail]);
     }
 
+    #[inline]
     fn add<const N: usize>(&mut self, link: LinkFact<'_>, verdict: [&str; N]) {
         let to = self.put(link.to);
         let text = self.put(link.text);
@@ -73,6 +75,19 @@ impl LinkFacts {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.links.is_empty()
+    }
+
+    /// Some of them, named in order; all of them if none are named.
+    pub fn some<'a>(&'a self, named: Option<&'a [u32]>) -> impl Iterator<Item = LinkFact<'a>> {
+        let mut named = named;
+        self.iter().zip(0..).filter_map(move |(link, nth)| match &mut named {
+            None => Some(link),
+            Some([next, rest @ ..]) if *next == nth => {
+                named = Some(rest);
+                Some(link)
+            }
+            Some(_) => None,
+        })
     }
 
     /// All of them.
@@ -113,6 +128,11 @@ mod tests {
         let facts: LinkFacts = links.into_iter().collect();
         assert_eq!(facts.iter().collect::<Vec<_>>(), links);
         assert_eq!((facts.len(), facts.is_empty()), (3, false));
+        for (named, expected) in
+            [(None, &links[..]), (Some(&[1, 2][..]), &links[1..]), (Some(&[]), &[])]
+        {
+            assert_eq!(facts.some(named).collect::<Vec<_>>(), expected);
+        }
     }
 
     #[test]

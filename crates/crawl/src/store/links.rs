@@ -56,7 +56,7 @@ impl Sink for LinksSink {
         false
     }
 
-    fn write(&mut self, visit: &Visit, _: Encoded, _: &mut Kept) -> Result<()> {
+    fn write(&mut self, visit: &Visit, _: Encoded, kept: &mut Kept) -> Result<()> {
         if is_errand(visit) {
             return Ok(());
         }
@@ -67,7 +67,7 @@ impl Sink for LinksSink {
             via: visit.via,
             depth: visit.depth,
         };
-        self.log.add(&head, visit.links.iter());
+        kept.new_links = Some(self.log.add(&head, visit.links.iter()).to_vec());
         if self.log.waiting_bytes() >= self.plan.limits.sink_buffer_bytes_max {
             self.pack()?;
         }

@@ -36,7 +36,7 @@ pub use pages::PagesSink;
 pub use plan::StorePlan;
 pub use sink::{Encoded, Encoder, Flushed, Kept, Lag, Position, Sink, Unsynced, WarcRef};
 pub use summary::Summary;
-pub use visit::{Exchange, PageFacts, SameAs, Timings, Visit, Wire};
+pub use visit::{Exchange, PageFacts, SameAs, Timings, Visit, Wire, header};
 pub use warc::{WarcReader, WarcSink};
 
 #[cfg(test)]

@@ -100,13 +100,13 @@ pub fn page(text: &str, title: &str) -> Visit {
     let body = format!("<title>{title}</title><a href=/x>x</a>");
     let length = format!("Content-Length: {}", body.len());
     let mut visit = answered(text, 200, &["Content-Type: text/html", &length], body.as_bytes());
-    visit.page = Some(PageFacts {
+    visit.page = Some(Arc::new(PageFacts {
         title: title.into(),
         lang: "en".into(),
         content_type: "text/html".into(),
         text: "x".into(),
         ..PageFacts::default()
-    });
+    }));
     let link = LinkFact::new("http://example.org/x", Via::Anchor);
     visit.links.push(LinkFact { text: "x", verdict: "new", ..link });
     visit

@@ -116,11 +116,13 @@ impl From<Vec<u8>> for Encoded {
     }
 }
 
-/// Where the sinks of a chain put a visit.
+/// Where the sinks of a chain put a visit, and what they found out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Kept {
     /// Its response in the archive.
     pub warc: Option<WarcRef>,
+    /// Which of its links were not met lately, with the same text and verdict, in order; `None` if nobody knows.
+    pub new_links: Option<Vec<u32>>,
 }
 
 /// A record in the archive.

@@ -7,6 +7,7 @@
 //! its transfer and content encoding: see `docs/adr/0002-warc-bytes.md`.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use larm_core::digest::Sha1Digest;
@@ -40,8 +41,8 @@ pub struct Visit {
     pub timings: Timings,
     /// What went over the wire, if anything came back.
     pub exchange: Option<Exchange>,
-    /// What parsing made of the body, if it was parsed.
-    pub page: Option<PageFacts>,
+    /// What parsing made of the body, if it was parsed. Whoever works on it later keeps it so long.
+    pub page: Option<Arc<PageFacts>>,
     /// The links found, each with what became of it.
     pub links: LinkFacts,
     /// An earlier visit that brought the same payload.
@@ -139,15 +140,17 @@ impl Exchange {
 
     /// Value of a header field of the response, the first of that name.
     pub fn header(&self, name: &str) -> Option<&str> {
-        let lines = self.head().split(|&byte| byte == b'\n').skip(1);
-        lines.filter_map(|line| line.split_at_checked(memchr::memchr(b':', line)?)).find_map(
-            |(found, value)| {
-                let is_it = found.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
-                let value = is_it.then(|| std::str::from_utf8(&value[1..]).ok())?;
-                value.map(str::trim)
-            },
-        )
+        header(self.head(), name)
     }
+}
+
+/// Value of a field of a head, the first of that name.
+pub fn header<'a>(head: &'a [u8], name: &str) -> Option<&'a str> {
+    let lines = head.split(|&byte| byte == b'\n').skip(1);
+    let fields = lines.filter_map(|line| line.split_at_checked(memchr::memchr(b':', line)?));
+    let is_it = |found: &[u8]| found.trim_ascii().eq_ignore_ascii_case(name.as_bytes());
+    let mut values = fields.filter(|(found, _)| is_it(found));
+    values.find_map(|(_, value)| std::str::from_utf8(&value[1..]).ok().map(str::trim))
 }
 
 /// What parsing made of a body.

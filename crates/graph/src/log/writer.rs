@@ -9,7 +9,7 @@ use std::io;
 use std::ops::Range;
 
 use larm_core::via::Via;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 use zstd::bulk::Compressor;
 
 use super::{HAS_REL, HAS_TEXT, HAS_VERDICT, HEADER_BYTES, VisitHead};
@@ -23,6 +23,8 @@ const LEVEL: i32 = 1;
 pub struct LogWriter {
     /// Links of the visit that is being added.
     drafts: Drafts,
+    /// Which of them were new.
+    new: Vec<u32>,
     chapter: Links,
     /// First byte of the chapter, once a block of it was packed.
     chapter_begin: Option<u64>,
@@ -42,6 +44,7 @@ impl LogWriter {
     pub fn new(chapter_bytes_max: u64) -> io::Result<Self> {
         Ok(Self {
             drafts: Drafts::new(),
+            new: Vec::new(),
             chapter: Links::default(),
             chapter_begin: None,
             chapter_bytes: 0,
@@ -53,12 +56,13 @@ impl LogWriter {
         })
     }
 
-    /// Adds a visit with its links in the order of the page.
+    /// Adds a visit with its links in the order of the page. Says which of them were not in the chapter before: what
+    /// is known of a link holds for all that are the same.
     pub fn add<'a>(
         &mut self,
         head: &VisitHead<'_>,
         links: impl ExactSizeIterator<Item = LinkFact<'a>>,
-    ) {
+    ) -> &[u32] {
         let out = &mut self.visits;
         put_after(out, &self.last_url, head.url.as_bytes());
         self.last_url.clear();
@@ -71,7 +75,9 @@ impl LogWriter {
         put_number(out, u64::from(head.depth));
         put_number(out, links.len() as u64);
         self.drafts.take(links);
-        self.chapter.put_all(out, &self.drafts);
+        self.new.clear();
+        self.chapter.put_all(out, &self.drafts, &mut self.new);
+        &self.new
     }
 
     /// Bytes that wait to be packed.
@@ -137,7 +143,7 @@ struct Drafts {
 }
 
 struct Draft {
-    hash: u64,
+    hash: u128,
     /// Where it stands in full, and within that its target.
     full: Range<usize>,
     to: Range<usize>,
@@ -164,36 +170,29 @@ impl Drafts {
                 put_text(&mut self.bytes, link.verdict.as_bytes());
             }
             let full = begin..self.bytes.len();
-            let hash = xxh3_64_with_seed(&self.bytes[full.clone()], self.seed);
+            let hash = xxh3_128_with_seed(&self.bytes[full.clone()], self.seed);
             self.links.push(Draft { hash, full, to: end - link.to.len()..end });
         }
     }
 }
 
 /// The different links of a chapter, by number.
+///
+/// A link is known by 128 bits of a hash that nobody outside can foresee: looking at its bytes once more would be
+/// waiting for memory, for each link of each page, and two that are the same are not to be expected in any crawl.
 #[derive(Default)]
 struct Links {
-    by_hash: HashMap<u64, Known, IsHash>,
+    numbers: HashMap<u128, u32, IsHash>,
     count: u32,
-    /// Every link in full, one behind the other.
-    bytes: Vec<u8>,
-    /// Where in `bytes` the target of the last one is.
-    last_to: Range<usize>,
-}
-
-/// A link that has a number.
-#[derive(Clone, Copy)]
-struct Known {
-    number: u32,
-    begin: u32,
+    /// The target of the last new one.
+    last_to: Vec<u8>,
 }
 
 impl Links {
     fn clear(&mut self) {
-        self.by_hash.clear();
+        self.numbers.clear();
         self.count = 0;
-        self.bytes.clear();
-        self.last_to = 0..0;
+        self.last_to.clear();
     }
 
     /// Writes the links of a visit: for each one 0 and all of it if it is new, else how far its number is
@@ -201,18 +200,18 @@ impl Links {
     ///
     /// All are looked up before the first is written: the table is larger than the caches, and what lies
     /// in many places of it is waited for at once.
-    fn put_all(&mut self, out: &mut Vec<u8>, drafts: &Drafts) {
-        let look_up = |draft: &Draft| self.by_hash.get(&draft.hash).copied();
-        let known: Vec<Option<Known>> = drafts.links.iter().map(look_up).collect();
+    fn put_all(&mut self, out: &mut Vec<u8>, drafts: &Drafts, new: &mut Vec<u32>) {
+        let look_up = |draft: &Draft| self.numbers.get(&draft.hash).copied();
+        let known: Vec<Option<u32>> = drafts.links.iter().map(look_up).collect();
         let mut expected = 0;
-        for (draft, known) in drafts.links.iter().zip(known) {
-            let number = match known.or_else(|| self.by_hash.get(&draft.hash).copied()) {
-                Some(known) if self.is_same(known, &drafts.bytes[draft.full.clone()]) => {
-                    let distance = fold(i64::from(known.number) - i64::from(expected));
-                    put_number(out, distance + 1);
-                    known.number
+        for ((draft, known), nth) in drafts.links.iter().zip(known).zip(0..) {
+            let number = match known.or_else(|| self.numbers.get(&draft.hash).copied()) {
+                Some(number) => {
+                    put_number(out, fold(i64::from(number) - i64::from(expected)) + 1);
+                    number
                 }
-                _ => {
+                None => {
+                    new.push(nth);
                     put_number(out, 0);
                     self.put_new(out, draft, &drafts.bytes)
                 }
@@ -221,23 +220,16 @@ impl Links {
         }
     }
 
-    /// Hashes are a hint. A link in full says how long it is, so none is the beginning of another.
-    fn is_same(&self, known: Known, full: &[u8]) -> bool {
-        self.bytes[known.begin as usize..].starts_with(full)
-    }
-
     fn put_new(&mut self, out: &mut Vec<u8>, draft: &Draft, drafts: &[u8]) -> u32 {
-        let known = Known { number: self.count, begin: self.bytes.len() as u32 };
-        let Draft { hash, full, to } = draft;
+        let (number, Draft { hash, full, to }) = (self.count, draft);
         out.push(drafts[full.start]);
-        put_after(out, &self.bytes[self.last_to.clone()], &drafts[to.clone()]);
+        put_after(out, &self.last_to, &drafts[to.clone()]);
         out.extend_from_slice(&drafts[to.end..full.end]);
-        let moved = |place: usize| self.bytes.len() + place - full.start;
-        self.last_to = moved(to.start)..moved(to.end);
-        self.bytes.extend_from_slice(&drafts[full.clone()]);
-        self.by_hash.entry(*hash).or_insert(known);
+        self.last_to.clear();
+        self.last_to.extend_from_slice(&drafts[to.clone()]);
+        self.numbers.insert(*hash, number);
         self.count += 1;
-        known.number
+        number
     }
 }
 
@@ -260,12 +252,12 @@ impl Hasher for Hashed {
         self.0
     }
 
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
+    fn write_u128(&mut self, hash: u128) {
+        self.0 = hash as u64;
     }
 
     fn write(&mut self, _: &[u8]) {
-        unreachable!("keys are of 64 bits");
+        unreachable!("keys are of 128 bits");
     }
 }
 

@@ -1,6 +1,9 @@
 //! Segments of our own against segments of tantivy: the same documents, written both ways, have to be the
 //! same in every file, before and after a merge.
 
+use std::borrow::Cow;
+
+use larm_core::parse::Marks;
 use larm_core::random::Random;
 use tantivy::indexer::NoMergePolicy;
 use tantivy::postings::Postings;
@@ -9,7 +12,7 @@ use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
 use tantivy::{DocSet, SegmentReader, TERMINATED, TantivyDocument, Term};
 
 use super::*;
-use crate::entry::{Anchor, push_anchor};
+use crate::entry::{self, Anchor, Wording, push_anchor, push_sized};
 use crate::schema::{self, TOKENIZER};
 use crate::words::{push_tag, terms_of, untagged};
 
@@ -63,12 +66,12 @@ impl Oracle {
     }
 
     fn apply(&mut self, entry: &[u8]) {
-        let (change, lang, anchors) = decode(entry).unwrap();
+        let (change, words, anchors) = parts_of(entry);
         match change {
             None => {}
             Some(Change::Page(entry)) => {
                 let key = Fingerprint::of(&entry.url).0;
-                self.replace(key, Some(page_document(&self.fields, &entry, lang, key)));
+                self.replace(key, Some(page_document(&self.fields, &entry, &words, key)));
             }
             Some(Change::Copy { url, original, digest }) => {
                 let key = Fingerprint::of(&url).0;
@@ -82,7 +85,7 @@ impl Oracle {
             }
             Some(Change::Gone { url_key }) => self.replace(url_key, None),
         }
-        anchors.for_each(|anchor| self.gathered.add(lang, anchor));
+        anchors.for_each(|anchor| self.gathered.add(words.lang, anchor));
     }
 
     fn replace(&mut self, key: u64, document: Option<TantivyDocument>) {
@@ -111,24 +114,49 @@ fn tagged(lang: Lang, text: &str) -> String {
     tagged + text
 }
 
-fn page_document(fields: &Fields, entry: &PageEntry<'_>, lang: Lang, key: u64) -> TantivyDocument {
+/// An entry of the journal that has its words with it.
+fn parts_of(entry: &[u8]) -> (Option<Change<'_>>, Words<'_>, Anchors<'_>) {
+    let entry::Entry { change, lang, wording, anchors } = entry::Entry::read(entry).unwrap();
+    let text = match wording {
+        Some(Wording::Here { text, place: None }) => text,
+        other => panic!("{other:?}"),
+    };
+    (change, Words { lang, text, place: None }, anchors)
+}
+
+fn apply(fold: &mut Fold, entry: &[u8]) {
+    let (change, words, anchors) = parts_of(entry);
+    change.iter().for_each(|change| fold.apply(change, &words).unwrap());
+    fold.gather(words.lang, anchors).unwrap();
+}
+
+fn page_document(
+    fields: &Fields,
+    entry: &PageEntry<'_>,
+    words: &Words<'_>,
+    key: u64,
+) -> TantivyDocument {
     let mut document = TantivyDocument::default();
     document.add_text(fields.kind, PAGE);
     document.add_u64(fields.url_key, key);
     document.add_text(fields.url, &entry.url);
+    let Words { lang, text: Text { title, description, text, marks }, .. } = words;
+    let lang = *lang;
+    let (main, rest) = main_and_rest(text, marks);
+    let headings: Vec<_> = marks.headings.iter().map(|(_, span)| span.clone()).collect();
     for (field, text) in [
-        (fields.title, &entry.title),
-        (fields.text, &entry.text),
-        (fields.rest, &entry.rest),
-        (fields.headings, &entry.headings),
-        (fields.emphasis, &entry.emphasis),
+        (fields.title, (*title).to_owned()),
+        (fields.text, joined(text, &main)),
+        (fields.rest, joined(text, &rest)),
+        (fields.headings, joined(text, &headings)),
+        (fields.emphasis, joined(text, &marks.emphasis)),
     ] {
         if !text.is_empty() {
-            document.add_text(field, tagged(lang, text));
+            document.add_text(field, tagged(lang, &text));
         }
     }
-    if !entry.description.is_empty() {
-        document.add_text(fields.description, &entry.description);
+    if !description.is_empty() {
+        document.add_text(fields.description, description);
     }
     let url = CrawlUrl::from_canonical(&entry.url).unwrap();
     let words = percent_decode_str(url.path_and_query()).decode_utf8_lossy();
@@ -165,17 +193,31 @@ fn text(random: &mut Random, words_max: u64) -> String {
     text
 }
 
+/// A text of some parts, of which each may be marked in any way.
+fn marked_text(random: &mut Random) -> (String, Marks) {
+    let (mut all, mut marks) = (String::new(), Marks::default());
+    for _ in 0..random.below(12) {
+        let start = all.len() as u32;
+        all.push_str(&text(random, 12));
+        let span = start..all.len() as u32;
+        if random.below(3) > 0 {
+            marks.main.push(span.clone());
+        }
+        if random.below(4) == 0 {
+            marks.headings.push((2, span.clone()));
+        }
+        if random.below(5) == 0 {
+            marks.emphasis.push(span);
+        }
+    }
+    (all, marks)
+}
+
 /// An entry of the journal, of one of so many URLs.
 fn entry(random: &mut Random, urls: u64) -> Vec<u8> {
     let url = format!("http://h{}.example.org/a%20b/{}", random.below(3), random.below(urls));
     let page = PageEntry {
         url: url.clone().into(),
-        title: text(random, 5).into(),
-        text: text(random, 80).into(),
-        rest: text(random, 20).into(),
-        headings: text(random, 4).into(),
-        emphasis: text(random, 2).into(),
-        description: text(random, 3).into(),
         media: ["text/html", "application/xhtml+xml", "text/text", ""][random.below(4) as usize]
             .into(),
         date: random.below(u64::MAX),
@@ -187,10 +229,14 @@ fn entry(random: &mut Random, urls: u64) -> Vec<u8> {
         1 => Change::Copy { url: url.into(), original: random.below(9), digest: 7 },
         _ => Change::Page(Box::new(page)),
     };
-    let mut bytes = postcard::to_extend(&change, vec![0; 4]).unwrap();
-    let length = (bytes.len() - 4) as u32;
-    bytes[..4].copy_from_slice(&length.to_le_bytes());
+    let (title, description) = (text(random, 5), text(random, 3));
+    let (words, marks) = marked_text(random);
+    let marks = Cow::Owned(marks);
+    let words = Text { title: &title, description: &description, text: &words, marks };
+    let mut bytes = Vec::new();
+    push_sized(&mut bytes, Some(&change));
     bytes.extend_from_slice([b"en", b"de", b"ja", b"--"][random.below(4) as usize]);
+    push_sized(&mut bytes, Some(&Wording::Here { text: words, place: None }));
     for _ in 0..random.below(3) {
         let said = text(random, 3);
         push_anchor(&mut bytes, Anchor { target: random.below(urls), text: &said });
@@ -287,7 +333,7 @@ fn segments_are_what_tantivy_would_have_written() {
         for (commit, entries) in [300, 90, 1].into_iter().enumerate() {
             for _ in 0..entries {
                 let entry = entry(&mut random, urls);
-                fold.apply(&entry).unwrap();
+                apply(&mut fold, &entry);
                 oracle.apply(&entry);
             }
             fold.commit(Position { file: 1, offset: 0 }).unwrap();
@@ -328,7 +374,7 @@ fn what_is_replaced_goes_however_segments_are_cut_and_merged() {
         fold.memory_max = if round % 3 == 0 { 1 << 20 } else { 1 };
         for _ in 0..random.below(30) {
             let entry = entry(&mut random, 10);
-            fold.apply(&entry).unwrap();
+            apply(&mut fold, &entry);
             oracle.apply(&entry);
         }
         fold.commit(Position { file: 1, offset: 0 }).unwrap();
