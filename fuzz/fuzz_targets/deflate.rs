@@ -11,7 +11,7 @@ fuzz_target!(|inputs: Vec<(&[u8], u16)>| {
         // Long inputs out of few bytes: some cross the pieces that an input is packed in.
         let input = bytes.repeat(1 + usize::from(times) % 1_024);
         let mut out = Vec::new();
-        packer.pack(&input, &mut out);
+        packer.pack(&[&input], &mut out);
         let mut back = vec![0; input.len()];
         let read = Decompressor::new().deflate_decompress(&out, &mut back);
         assert_eq!(read, Ok(input.len()));

@@ -8,8 +8,6 @@ use std::ops::Range;
 
 /// Bytes that are looked at together.
 const BLOCK_BYTES: usize = 64;
-/// The same byte eight times.
-const EACH: u64 = 0x0101_0101_0101_0101;
 /// Has the lowest bit of each byte of what it is multiplied by in the highest byte, the first one lowest.
 const GATHER: u64 = 0x0102_0408_1020_4080;
 
@@ -68,24 +66,18 @@ impl Iterator for Runs<'_> {
     }
 }
 
-/// A bit for each byte, the first one lowest: whether it may be part of a word.
-fn letters_of(block: &[u8; BLOCK_BYTES]) -> u64 {
-    block.as_chunks().0.iter().rev().fold(0, |letters, eight| {
-        let tops = tops_of_letters(u64::from_le_bytes(*eight));
-        letters << 8 | (tops >> 7).wrapping_mul(GATHER) >> 56
-    })
-}
-
-/// The top bit of each byte that is a letter, a digit, or not ASCII. A sum reaches the top bit of a byte from some
-/// letter on, and never goes beyond it.
+/// A bit for each byte, the first one lowest: whether it may be part of a word. The first step is one that the compiler
+/// turns into vectors.
 #[inline]
-fn tops_of_letters(eight: u64) -> u64 {
-    let from = |bytes: u64, first: u8| bytes + u64::from(0x80 - first) * EACH;
-    let plain = eight & (0x7f * EACH);
-    let lower = plain | (0x20 * EACH);
-    let letters = from(lower, b'a') & !from(lower, b'z' + 1);
-    let digits = from(plain, b'0') & !from(plain, b'9' + 1);
-    (letters | digits | eight) & (0x80 * EACH)
+fn letters_of(block: &[u8; BLOCK_BYTES]) -> u64 {
+    let letters = block.map(|byte| {
+        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        let is_digit = byte.wrapping_sub(b'0') < 10;
+        u8::from(is_letter | is_digit | !byte.is_ascii())
+    });
+    letters.as_chunks().0.iter().rev().fold(0, |letters, eight| {
+        letters << 8 | u64::from_le_bytes(*eight).wrapping_mul(GATHER) >> 56
+    })
 }
 
 #[cfg(test)]

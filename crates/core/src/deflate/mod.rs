@@ -52,24 +52,21 @@ impl Default for Packer {
 }
 
 impl Packer {
-    /// Appends a deflate stream that holds `input`.
-    pub fn pack(&mut self, input: &[u8], out: &mut Vec<u8>) {
+    /// Appends a deflate stream that holds all of `parts`, one behind the other.
+    pub fn pack(&mut self, parts: &[&[u8]], out: &mut Vec<u8>) {
         self.matcher.forget();
-        let (mut left, mut start, mut open) = (input, 0, None);
+        let (mut parts, mut start, mut open) = (Parts::of(parts), 0, None);
         loop {
-            let (now, later) = left.split_at(left.len().min(PIECE_BYTES));
-            left = later;
             if start == WINDOW {
                 self.window.copy_within(PIECE_BYTES..WINDOW, 0);
                 self.matcher.slide();
                 start = PIECE_BYTES;
             }
-            let end = start + now.len();
-            self.window[start..end].copy_from_slice(now);
-            open = self.pack_piece(start, end, open, left.is_empty());
+            let end = start + parts.fill(&mut self.window[start..start + PIECE_BYTES]);
+            open = self.pack_piece(start, end, open, parts.are_done());
             self.bits.drain(out);
             start = end;
-            if left.is_empty() {
+            if parts.are_done() {
                 break;
             }
         }
@@ -127,18 +124,61 @@ impl Packer {
     }
 }
 
-/// Appends a deflate stream that holds `input` as it is.
-pub fn store(input: &[u8], out: &mut Vec<u8>) {
-    let mut left = input;
+/// Appends a deflate stream that holds all of `parts` as they are.
+pub fn store(parts: &[&[u8]], out: &mut Vec<u8>) {
+    let mut parts = Parts::of(parts);
     loop {
-        let (now, later) = left.split_at(left.len().min(STORED_BYTES_MAX));
-        left = later;
-        out.push(left.is_empty().into());
+        let now = parts.next_up_to(STORED_BYTES_MAX);
+        out.push(parts.are_done().into());
         out.extend_from_slice(&stored_sizes(now.len()));
         out.extend_from_slice(now);
-        if left.is_empty() {
+        if parts.are_done() {
             break;
         }
+    }
+}
+
+/// What is left of an input that comes in parts.
+struct Parts<'a> {
+    now: &'a [u8],
+    later: &'a [&'a [u8]],
+}
+
+impl<'a> Parts<'a> {
+    fn of(parts: &'a [&'a [u8]]) -> Self {
+        let mut parts = Self { now: &[], later: parts };
+        parts.advance();
+        parts
+    }
+
+    fn are_done(&self) -> bool {
+        self.now.is_empty()
+    }
+
+    /// Goes to the next part that has anything.
+    fn advance(&mut self) {
+        while let (true, [next, later @ ..]) = (self.now.is_empty(), self.later) {
+            (self.now, self.later) = (next, later);
+        }
+    }
+
+    /// The next bytes of the part at hand.
+    fn next_up_to(&mut self, bytes_max: usize) -> &'a [u8] {
+        let (now, left) = self.now.split_at(self.now.len().min(bytes_max));
+        self.now = left;
+        self.advance();
+        now
+    }
+
+    /// Fills `room` as far as there is anything, and says how far.
+    fn fill(&mut self, room: &mut [u8]) -> usize {
+        let mut filled = 0;
+        while !self.are_done() && filled < room.len() {
+            let now = self.next_up_to(room.len() - filled);
+            room[filled..filled + now.len()].copy_from_slice(now);
+            filled += now.len();
+        }
+        filled
     }
 }
 

@@ -12,7 +12,9 @@ use crate::random::Random;
 fn round_trip(packer: &mut Packer, input: &[u8]) -> usize {
     let before = b"what was there";
     let mut out = before.to_vec();
-    packer.pack(input, &mut out);
+    // In parts, and in one: it is the same.
+    let (one, other) = input.split_at(input.len() / 3);
+    packer.pack(&[one, &[], other], &mut out);
     let packed = out.strip_prefix(before.as_slice()).expect("what was there stays");
     assert_eq!(inflate(packed, input.len()), input, "zlib-rs");
     let mut back = vec![0; input.len()];
@@ -130,7 +132,7 @@ fn what_is_stored_reads_back() {
     for length in LENGTHS_OF_NOTE {
         let input = noise(length, 9);
         let mut out = Vec::new();
-        store(&input, &mut out);
+        store(&[&input], &mut out);
         assert_eq!(inflate(&out, length), input);
         assert!(out.len() <= length + 5 * length.div_ceil(STORED_BYTES_MAX).max(1));
     }

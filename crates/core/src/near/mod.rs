@@ -32,8 +32,8 @@ pub(crate) use votes::Votes;
 pub const BITS_MAX: u32 = 3;
 /// Words of one feature.
 const FEATURE_WORDS: usize = 3;
-/// Features that are known again: a place for each low bits, and the last one there is known. In a text
-/// of far more, some that are repeated vote more than once.
+/// Features that are known again: a place for each low bits, and the last one there is known, by some of its high
+/// bits, so that all places fit into the first cache. In a text of far more, some that are repeated vote more than once.
 const PLACES: usize = 1 << 12;
 
 /// 64 bits that are nearly the same for texts that say nearly the same.
@@ -44,15 +44,15 @@ impl Simhash {
     /// Of a text in pieces; `None` for one of fewer than `words_min` words.
     pub fn of<'a>(pieces: impl IntoIterator<Item = &'a str>, words_min: u64) -> Option<Self> {
         let (mut votes, mut count) = (Votes::default(), 0);
-        let (mut last, mut known) = ([0; FEATURE_WORDS], vec![0; PLACES]);
+        let (mut last, mut known) = ([0; FEATURE_WORDS], [0; PLACES]);
         for piece in pieces {
             words::each(piece, |word| {
                 last = [last[1], last[2], word];
                 count += 1;
                 let feature = feature(last);
-                let place = &mut known[feature as usize % PLACES];
-                if count >= FEATURE_WORDS as u64 && *place != feature {
-                    *place = feature;
+                let (place, tag) = (&mut known[feature as usize % PLACES], tag(feature));
+                if count >= FEATURE_WORDS as u64 && *place != tag {
+                    *place = tag;
                     votes.add(feature);
                 }
             });
@@ -90,6 +90,11 @@ impl FromStr for Simhash {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         u64::from_str_radix(text, 16).map(Self)
     }
+}
+
+/// What a feature is known by: never what an empty place has.
+fn tag(feature: u64) -> u16 {
+    (feature >> 48) as u16 | 1
 }
 
 /// One number for neighbouring words in their order, each of its bits as good as thrown.

@@ -19,6 +19,7 @@ pub(crate) struct Votes {
 
 impl Votes {
     /// Adds one to the counter of each bit that is set.
+    #[inline]
     pub(crate) fn add(&mut self, number: u64) {
         let place = self.count as usize % AT_A_TIME;
         self.waiting[place] = number;

@@ -2,7 +2,7 @@
 //!
 //! The truth is [`resolve`] followed by [`canonicalise`]. Nine links of ten need neither: they are
 //! made of characters that both leave alone, and come out as the beginning of some URL with the link
-//! behind it. Those are put together here, one look at each byte and one allocation; for all others
+//! behind it. Those are put together here, with one look at each byte; for all others
 //! the truth is asked. The tests hold the two against each other.
 
 use encoding_rs::Encoding;
@@ -40,18 +40,27 @@ impl<'a> Base<'a> {
     /// The canonical URL that a link of the page leads to, or why there is none.
     pub fn link(&self, text: &str) -> Result<CrawlUrl, UrlError> {
         match self.plain_link(text) {
-            Some(url) if url.as_str().len() <= self.rules.bytes_max => Ok(url),
-            _ => canonicalise(resolve(text, Some(self.url), Some(self.encoding))?, self.rules),
+            Some(plain) => Ok(plain.to_url()),
+            None => self.other_link(text),
         }
     }
 
     /// The same for a link that needs nothing but a beginning.
-    fn plain_link(&self, text: &str) -> Option<CrawlUrl> {
+    pub(super) fn plain_link<'l>(&'l self, text: &'l str) -> Option<PlainUrl<'l>> {
+        self.plain_parts(text).filter(|plain| plain.bytes() <= self.rules.bytes_max)
+    }
+
+    /// The same for any other.
+    pub(super) fn other_link(&self, text: &str) -> Result<CrawlUrl, UrlError> {
+        canonicalise(resolve(text, Some(self.url), Some(self.encoding))?, self.rules)
+    }
+
+    fn plain_parts<'l>(&'l self, text: &'l str) -> Option<PlainUrl<'l>> {
         let base = self.canonical.as_ref()?;
         // Whatever a fragment is made of, nothing of it is kept.
         let link = memchr::memchr(b'#', text.as_bytes()).map_or(text, |mark| &text[..mark]);
         match link.as_bytes() {
-            [] => Some(base.clone()),
+            [] => Some(PlainUrl::of(base)),
             [b'/', b'/', ..] | [b'?', ..] => None,
             [b'/', ..] => self.plain(base.origin(), base.host_end, link),
             [b'h', ..] if host_start(link.as_bytes()).is_some() => self.absolute(base, link),
@@ -60,7 +69,7 @@ impl<'a> Base<'a> {
     }
 
     /// A path that is seen from the base's folder.
-    fn relative(&self, base: &CrawlUrl, link: &str) -> Option<CrawlUrl> {
+    fn relative<'l>(&'l self, base: &'l CrawlUrl, link: &'l str) -> Option<PlainUrl<'l>> {
         let (mut folder, mut rest) = (folder(self.url.path()), link);
         while let Some(above) = rest.strip_prefix("../") {
             (folder, rest) = (parent(folder), above);
@@ -72,7 +81,7 @@ impl<'a> Base<'a> {
     }
 
     /// A link with scheme and host of its own, or with those of the base.
-    fn absolute(&self, base: &CrawlUrl, link: &str) -> Option<CrawlUrl> {
+    fn absolute<'l>(&self, base: &'l CrawlUrl, link: &'l str) -> Option<PlainUrl<'l>> {
         if let Some(rest) = link.strip_prefix(base.origin()).filter(|rest| rest.starts_with('/')) {
             return self.plain(base.origin(), base.host_end, rest);
         }
@@ -92,14 +101,14 @@ impl<'a> Base<'a> {
     }
 
     /// `rest` is empty or begins with a slash or a question mark.
-    fn plain(&self, origin: &str, host_end: u32, rest: &str) -> Option<CrawlUrl> {
+    fn plain<'l>(&self, origin: &'l str, host_end: u32, rest: &'l str) -> Option<PlainUrl<'l>> {
         let slash = if rest.starts_with('/') { "" } else { "/" };
         self.put_together([origin, slash, rest], host_end)
     }
 
     /// The three parts as one URL, if the last one, a path and a query, is plain. The path begins in
     /// the second part.
-    fn put_together(&self, parts: [&str; 3], host_end: u32) -> Option<CrawlUrl> {
+    fn put_together<'l>(&self, parts: [&'l str; 3], host_end: u32) -> Option<PlainUrl<'l>> {
         let rest = parts[2];
         let path_end = plain_end(rest.as_bytes(), PATH);
         let is_plain = match rest.as_bytes().get(path_end) {
@@ -107,12 +116,9 @@ impl<'a> Base<'a> {
             Some(b'?') => self.keeps_query(&rest[path_end + 1..]),
             Some(_) => false,
         };
-        if !is_plain {
-            return None;
-        }
-        let query_at = parts[0].len() + parts[1].len() + path_end;
-        let text = parts.concat().into_boxed_str();
-        CrawlUrl::of_parts(text, [host_end as usize, parts[0].len(), query_at])
+        let path = u32::try_from(parts[0].len()).ok()?;
+        let query = u32::try_from(parts[0].len() + parts[1].len() + path_end).ok()?;
+        is_plain.then_some(PlainUrl { parts, ends: [host_end, path, query] })
     }
 
     /// Whether a query stays as it is: plain characters, no empty pair, none that is dropped.
@@ -123,6 +129,28 @@ impl<'a> Base<'a> {
                 .is_some_and(|&initial| !self.dropped.has(initial) || !is_dropped(pair, self.rules))
         };
         !self.rules.sort_query && is_plain_query(query) && query.split('&').all(is_kept)
+    }
+}
+
+/// A canonical URL in parts, each of which stands somewhere already.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlainUrl<'l> {
+    pub parts: [&'l str; 3],
+    /// Where host, origin and path end.
+    pub ends: [u32; 3],
+}
+
+impl<'l> PlainUrl<'l> {
+    fn of(url: &'l CrawlUrl) -> Self {
+        Self { parts: [url.as_str(), "", ""], ends: [url.host_end, url.path, url.query] }
+    }
+
+    fn bytes(&self) -> usize {
+        self.parts.iter().map(|part| part.len()).sum()
+    }
+
+    fn to_url(self) -> CrawlUrl {
+        CrawlUrl::of_ends(self.parts.concat().into(), self.ends)
     }
 }
 

@@ -16,6 +16,7 @@ use url::Url;
 mod base;
 mod canonical;
 pub mod file;
+mod list;
 mod resolve;
 mod surt;
 
@@ -26,6 +27,7 @@ mod tests;
 
 pub use base::Base;
 pub use canonical::{UrlRules, canonicalise};
+pub use list::{UrlList, UrlRef};
 pub use resolve::{resolve, seed};
 
 /// Why a link is not a URL that larm can fetch.
@@ -140,7 +142,11 @@ impl CrawlUrl {
 
     fn of_parts(text: Box<str>, parts: [usize; 3]) -> Option<Self> {
         let [host_end, path, query] = parts.map(u32::try_from);
-        Some(Self { text, host_end: host_end.ok()?, path: path.ok()?, query: query.ok()? })
+        Some(Self::of_ends(text, [host_end.ok()?, path.ok()?, query.ok()?]))
+    }
+
+    fn of_ends(text: Box<str>, [host_end, path, query]: [u32; 3]) -> Self {
+        Self { text, host_end, path, query }
     }
 
     /// The canonical text.

@@ -34,7 +34,7 @@ pub struct Print {
 pub fn prints(page: &Page, limits: &Limits) -> Vec<Print> {
     let prints_max = usize::try_from(limits.page_prints_max).unwrap_or(usize::MAX);
     let mut prints: Vec<Print> = pictures(page).take(prints_max).collect();
-    let lines = page.substance().flat_map(str::lines).take(LINES_MAX);
+    let lines = page.substance().flat_map(lines_of).take(LINES_MAX);
     let mut lines: Vec<&str> = lines.collect();
     let lines_max = prints_max - prints.len();
     // Only those that count are looked into.
@@ -44,6 +44,17 @@ pub fn prints(page: &Page, limits: &Limits) -> Vec<Print> {
     }
     prints.extend(lines.into_iter().filter_map(line_print));
     prints
+}
+
+/// The lines of a text that knows no other ends than one.
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    let mut left = Some(text).filter(|text| !text.is_empty());
+    std::iter::from_fn(move || {
+        let text = left.take()?;
+        let end = memchr::memchr(b'\n', text.as_bytes()).unwrap_or(text.len());
+        left = text.get(end + 1..).filter(|rest| !rest.is_empty());
+        Some(&text[..end])
+    })
 }
 
 fn line_print(line: &str) -> Option<Print> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use larm_core::alias;
 use larm_core::parse::{LinkRef, Page};
 use larm_core::scope::{Reason, Subject, Verdict};
-use larm_core::url::{self, CrawlUrl, Fingerprint, UrlError};
+use larm_core::url::{self, CrawlUrl, Fingerprint, UrlError, UrlList, UrlRef};
 use larm_core::via::Via;
 
 use super::{Line, redirect_of};
@@ -43,13 +43,17 @@ impl JudgedLinks {
         }
     }
 
+    /// Adds a link that leads to what was offered a moment ago. Whoever offers it again learns nothing new. Most links are of this
+    /// kind, so nothing is made of them that would have to be passed on.
+    #[inline]
+    fn add_known(&mut self, link: &LinkRef<'_>, url: UrlRef<'_>) {
+        self.known += 1;
+        self.facts.push(LinkFact { to: url.as_str(), ..fact_of(link) });
+    }
+
     /// Adds what the page says of a link, and what became of it.
     fn add(&mut self, said: LinkFact<'_>, judged: Judged) {
         match judged {
-            Judged::Known(url) => {
-                self.known += 1;
-                self.facts.push(LinkFact { to: url.as_str(), ..said });
-            }
             Judged::Passed(candidate) => {
                 self.facts.push(LinkFact { to: candidate.url.as_str(), ..said });
                 self.offer(candidate);
@@ -82,8 +86,6 @@ impl JudgedLinks {
 
 /// What is to become of a link.
 enum Judged {
-    /// It leads to what was offered a moment ago. Whoever offers it again learns nothing new.
-    Known(CrawlUrl),
     /// It may be offered.
     Passed(Candidate),
     /// It may not, but another URL stands for it.
@@ -96,8 +98,8 @@ enum Judged {
     },
 }
 
-impl From<UrlError> for Judged {
-    fn from(error: UrlError) -> Self {
+impl From<&UrlError> for Judged {
+    fn from(error: &UrlError) -> Self {
         Self::Rejected { url: None, reason: Reason::new(error.word(), error.to_string()) }
     }
 }
@@ -136,18 +138,22 @@ impl Line {
             nofollow: self.directive(fetched, page, |said| said.nofollow),
             aliases: self.alias_rules(),
         };
-        let resolve = |link: LinkRef<'_>| found_on.base.link(link.target);
-        let urls: Vec<_> = page.links().map(resolve).collect();
+        let urls = UrlList::of(&found_on.base, page.links().map(|link| link.target));
         let known = self.known(&urls);
         judged.facts.reserve(urls.len());
-        for ((link, url), is_known) in page.links().zip(urls).zip(known) {
-            let said =
-                LinkFact { text: link.text, rel: link.rel, ..LinkFact::new(link.target, link.via) };
+        for ((link, url), is_known) in page.links().zip(urls.iter()).zip(known) {
             let verdict = match url {
-                Ok(url) => self.judge_link(&found_on, &link, url, is_known),
+                Ok(url) => match self.refuse(&found_on, &link) {
+                    None if is_known => {
+                        judged.add_known(&link, url);
+                        continue;
+                    }
+                    None => self.judge_link(&found_on, &link, url),
+                    Some(reason) => Judged::Rejected { url: Some(url.to_url()), reason },
+                },
                 Err(error) => error.into(),
             };
-            judged.add(said, verdict);
+            judged.add(fact_of(&link), verdict);
         }
         self.ascend(&found_on, &mut judged);
         Ok(judged)
@@ -155,36 +161,27 @@ impl Line {
 
     /// Which of them were offered a moment ago. The table is larger than the caches, and each of them lies
     /// somewhere else in it: all looked up together, they are waited for together.
-    fn known(&self, urls: &[Result<CrawlUrl, UrlError>]) -> Vec<bool> {
-        let key = |url: &CrawlUrl| url.fingerprint().0;
-        let keys = urls.iter().map(|url| url.as_ref().map_or(0, key));
+    fn known(&self, urls: &UrlList) -> Vec<bool> {
+        let keys = urls.iter().map(|url| url.map_or(0, |url| url.fingerprint().0));
         let keys: Vec<u64> = keys.collect();
         keys.into_iter().map(|key| self.recent.holds(key)).collect()
     }
 
-    fn judge_link(
-        &self,
-        found_on: &FoundOn<'_>,
-        link: &LinkRef<'_>,
-        url: CrawlUrl,
-        is_known: bool,
-    ) -> Judged {
+    /// Why a link is not to be followed, wherever it leads.
+    fn refuse(&self, found_on: &FoundOn<'_>, link: &LinkRef<'_>) -> Option<Reason> {
+        let nesting = nesting_of(found_on.lease.item(), link.via);
+        self.unfollowed(found_on, link).or_else(|| self.too_nested(nesting))
+    }
+
+    fn judge_link(&self, found_on: &FoundOn<'_>, link: &LinkRef<'_>, url: UrlRef<'_>) -> Judged {
         let lease = found_on.lease;
-        let nesting = nesting_of(lease.item(), link.via);
-        let unfollowed = self.unfollowed(found_on, link);
-        if let Some(reason) = unfollowed.or_else(|| self.too_nested(nesting)) {
-            return Judged::Rejected { url: Some(url), reason };
-        }
-        if is_known {
-            return Judged::Known(url);
-        }
         let candidate = Candidate {
             depth: depth_of(lease.item(), link.via),
             via: link.via,
             parent: Some(found_on.parent.clone()),
-            redirects: nesting,
+            redirects: nesting_of(lease.item(), link.via),
             errand: errand_of(link.via),
-            url,
+            url: url.to_url(),
         };
         self.replace(found_on, candidate)
     }
@@ -238,7 +235,7 @@ impl Line {
             .and_then(|url| url::canonicalise(url, self.rules.read().url_rules()));
         let target = match target {
             Ok(target) => target,
-            Err(error) => return Ok((said, error.into())),
+            Err(error) => return Ok((said, (&error).into())),
         };
         let other_name = target.host() != lease.url().host();
         if other_name && self.is_seed_chain(item) && target.site() == lease.url().site() {
@@ -333,6 +330,11 @@ fn judge(rules: &Rules, candidate: Candidate, from: Option<&CrawlUrl>) -> Judged
         Verdict::Pass => Judged::Passed(candidate),
         Verdict::Reject(reason) => Judged::Rejected { url: Some(candidate.url), reason },
     }
+}
+
+/// What a page says of a link.
+fn fact_of<'a>(link: &LinkRef<'a>) -> LinkFact<'a> {
+    LinkFact { text: link.text, rel: link.rel, ..LinkFact::new(link.target, link.via) }
 }
 
 /// Redirects, embeds and lists of pages are no hops.

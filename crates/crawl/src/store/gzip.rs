@@ -26,19 +26,20 @@ thread_local! {
     static PACKER: RefCell<Packer> = RefCell::new(Packer::default());
 }
 
-/// Appends one gzip member that holds `bytes`, and returns its length.
-pub fn append_member(bytes: &[u8], effort: Effort, out: &mut Vec<u8>) -> u64 {
+/// Appends one gzip member that holds all of `parts`, one behind the other, and returns its length.
+pub fn append_member(parts: &[&[u8]], effort: Effort, out: &mut Vec<u8>) -> u64 {
     let before = out.len();
     out.extend_from_slice(&HEAD);
     match effort {
-        Effort::Stored => deflate::store(bytes, out),
-        Effort::Packed => PACKER.with_borrow_mut(|packer| packer.pack(bytes, out)),
+        Effort::Stored => deflate::store(parts, out),
+        Effort::Packed => PACKER.with_borrow_mut(|packer| packer.pack(parts, out)),
     }
     let mut crc = Crc::new();
-    crc.update(bytes);
+    parts.iter().for_each(|part| crc.update(part));
     out.extend_from_slice(&crc.sum().to_le_bytes());
     // Its length modulo 2 to the power of 32.
-    out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+    let bytes: usize = parts.iter().map(|part| part.len()).sum();
+    out.extend_from_slice(&(bytes as u32).to_le_bytes());
     (out.len() - before) as u64
 }
 
@@ -52,9 +53,10 @@ mod tests {
     fn members_follow_each_other_and_read_back() {
         let text = "the same again and ".repeat(5_000);
         let mut out = Vec::new();
-        let stored = append_member(text.as_bytes(), Effort::Stored, &mut out);
-        let packed = append_member(text.as_bytes(), Effort::Packed, &mut out);
-        append_member(b"", Effort::Packed, &mut out);
+        let (one, other) = text.as_bytes().split_at(40_000);
+        let stored = append_member(&[one, b"", other], Effort::Stored, &mut out);
+        let packed = append_member(&[b"", one, other], Effort::Packed, &mut out);
+        append_member(&[], Effort::Packed, &mut out);
         assert!(packed < stored / 10 && stored > text.len() as u64);
         let mut back = String::new();
         flate2::read::MultiGzDecoder::new(&out[..]).read_to_string(&mut back).unwrap();

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::url::UrlList;
 
 /// What `Base::link` stands for.
 fn long_way(text: &str, base: &Url, rules: &UrlRules) -> Result<CrawlUrl, UrlError> {
@@ -14,6 +15,10 @@ pub fn assert_short_way_is_right(text: &str, url: &Url, rules: &UrlRules) {
     let base = Base::new(url, encoding_rs::UTF_8, rules);
     let short = base.link(text);
     assert_eq!(short, long_way(text, url, rules), "{text:?} on {url}");
+    let list = UrlList::of(&base, [text, "", text].into_iter());
+    let listed: Vec<_> =
+        list.iter().map(|url| url.map(|url| url.to_url()).map_err(Clone::clone)).collect();
+    assert_eq!(listed, [short.clone(), base.link(""), short.clone()], "{text:?} on {url}");
     let Ok(short) = short else { return };
     let parsed = short.to_url();
     assert_eq!(short.as_str(), parsed.as_str(), "{text:?} on {url}");

@@ -31,6 +31,8 @@ const PACKED_TO: usize = 3;
 const SMALL_RECORDS_BYTES: usize = 2 * 1024;
 /// More than most headers take, and all small records.
 const HEAD_BYTES: usize = 1024;
+/// Behind the block of a record.
+const RECORD_END: &[u8] = b"\r\n\r\n";
 
 /// All records of a visit, one gzip member each; the first is what an index points at.
 ///
@@ -43,23 +45,23 @@ pub fn encode(visit: &Visit) -> Encoded {
     };
     let response_bytes = exchange.wire().response.len();
     encoded.bytes.reserve(response_bytes / PACKED_TO + SMALL_RECORDS_BYTES);
-    let mut add = |record: &[u8], effort| {
+    let mut add = |record: &[&[u8]], effort| {
         encoded.parts.push(append_member(record, effort, &mut encoded.bytes));
     };
     let response = Common::of(visit, exchange);
-    let mut room = Vec::with_capacity(response_bytes + HEAD_BYTES);
-    let effort = match visit.revisit_of() {
+    let mut room = Vec::with_capacity(HEAD_BYTES);
+    let (block, effort) = match visit.revisit_of() {
         Some(original) => response.write_revisit(original, &mut room),
         None if is_file(exchange) => response.write_resource(&mut room),
         None => response.write_response(&mut room),
     };
-    add(&room, effort);
+    add(&[&room, block, RECORD_END], effort);
     if !exchange.wire().request.is_empty() {
         response.write_request(&mut room);
-        add(&room, Effort::Stored);
+        add(&[&room], Effort::Stored);
     }
     response.write_metadata(&mut room);
-    add(&room, Effort::Stored);
+    add(&[&room], Effort::Stored);
     encoded
 }
 
@@ -73,7 +75,7 @@ pub fn lookup(lookup: &Lookup) -> Vec<u8> {
     fields.add("Content-Type", TEXT_DNS);
     fields.add("WARC-Payload-Digest", Sha1Digest::of(&block).labelled());
     fields.end_with_digest(&block);
-    append_member(&record, Effort::Packed, &mut out);
+    append_member(&[&record], Effort::Packed, &mut out);
     out
 }
 
@@ -121,11 +123,12 @@ pub fn warcinfo(plan: &StorePlan, file_name: &str, at: Millis) -> Vec<u8> {
     fields.add("WARC-Filename", file_name);
     fields.add("Content-Type", FIELDS);
     fields.end_with_digest(&block);
-    append_member(&record, Effort::Packed, &mut out);
+    append_member(&[&record], Effort::Packed, &mut out);
     out
 }
 
-/// What the records of a visit have in common. Each is written into the same room.
+/// What the records of a visit have in common. Each is written into the same room, but for the block of an answer, which is
+/// large and stays where it is.
 struct Common<'a> {
     visit: &'a Visit,
     exchange: &'a Exchange,
@@ -141,27 +144,25 @@ impl<'a> Common<'a> {
         Self { visit, exchange, id: RecordId::new(), address }
     }
 
-    fn write_response(&self, room: &mut Vec<u8>) -> Effort {
+    fn write_response(&self, room: &mut Vec<u8>) -> (&'a [u8], Effort) {
         let mut fields = self.begin_answer(room, "response");
         fields.add("Content-Type", HTTP_RESPONSE);
         fields.add_some("WARC-Truncated", self.exchange.wire().truncated.map(|why| why.word()));
-        fields.end(&self.exchange.wire().response);
-        effort_for(self.exchange)
+        (fields.end_before(&self.exchange.wire().response), effort_for(self.exchange))
     }
 
     /// WARC 1.1 section 6.4: a block without a protocol around it, of the type that it is.
-    fn write_resource(&self, room: &mut Vec<u8>) -> Effort {
+    fn write_resource(&self, room: &mut Vec<u8>) -> (&'a [u8], Effort) {
         let wire = self.exchange.wire();
         let mut fields = self.begin_answer(room, "resource");
         fields.add_some("Content-Type", wire.content_type.as_deref());
         fields.add_some("WARC-Truncated", wire.truncated.map(|why| why.word()));
-        fields.end(self.exchange.payload());
-        effort_for(self.exchange)
+        (fields.end_before(self.exchange.payload()), effort_for(self.exchange))
     }
 
     /// The head is kept: it is what this server said this time. WARC 1.1 section 6.7.2 asks for the
     /// truncation to be named.
-    fn write_revisit(&self, original: &SameAs, room: &mut Vec<u8>) -> Effort {
+    fn write_revisit(&self, original: &SameAs, room: &mut Vec<u8>) -> (&'a [u8], Effort) {
         let mut fields = self.begin_answer(room, "revisit");
         if !is_file(self.exchange) {
             fields.add("Content-Type", HTTP_RESPONSE);
@@ -170,8 +171,8 @@ impl<'a> Common<'a> {
         fields.add("WARC-Refers-To-Target-URI", &original.url);
         fields.add("WARC-Refers-To-Date", original.at.rfc3339());
         fields.add("WARC-Truncated", "length");
-        fields.end_with_digest(self.exchange.head());
-        Effort::Packed
+        fields.add_digest(self.exchange.head());
+        (fields.end_before(self.exchange.head()), Effort::Packed)
     }
 
     fn write_request(&self, room: &mut Vec<u8>) {
@@ -316,18 +317,25 @@ impl<'a> Fields<'a> {
         self.0.extend_from_slice(b": ");
     }
 
-    fn end_with_digest(mut self, block: &[u8]) {
+    fn add_digest(&mut self, block: &[u8]) {
         self.add("WARC-Block-Digest", Sha1Digest::of(block).labelled());
-        self.end(block);
     }
 
-    /// The end of a record without a digest of its block: a payload digest, and the checksum of the gzip
-    /// member, cover a response already, and hashing it twice took a thirtieth of all work for a page.
-    fn end(mut self, block: &[u8]) {
+    /// The rest of a record with a small block.
+    fn end_with_digest(mut self, block: &[u8]) {
+        self.add_digest(block);
         self.number("Content-Length", block.len() as u64);
-        self.0.reserve(block.len() + 6);
         self.0.extend_from_slice(b"\r\n");
         self.0.extend_from_slice(block);
-        self.0.extend_from_slice(b"\r\n\r\n");
+        self.0.extend_from_slice(RECORD_END);
+    }
+
+    /// The end of the fields, before a block that stands elsewhere. A response has no digest of its block: a payload
+    /// digest, and the checksum of the gzip member, cover it already, and hashing it twice took a thirtieth of all
+    /// work for a page.
+    fn end_before(mut self, block: &[u8]) -> &[u8] {
+        self.number("Content-Length", block.len() as u64);
+        self.0.extend_from_slice(b"\r\n");
+        block
     }
 }
