@@ -260,8 +260,7 @@ pub fn launch(launch: Launch) -> Result<Exit> {
             .say(format!("by way of {proxy}, as the environment says; --proxy none for without"));
     }
     files::raise_limit();
-    let threads = config.settings.threads;
-    super::block_on_threads(threads, drive::drive(Job { config, plan, directory, run, console }))
+    super::block_on_this_thread(drive::drive(Job { config, plan, directory, run, console }))
 }
 
 #[cfg(test)]

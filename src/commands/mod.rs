@@ -69,18 +69,18 @@ fn print(text: &str) -> Result<()> {
 
 /// Runs something that waits.
 pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
-    block_on_threads(None, future)
+    to_its_end(tokio::runtime::Builder::new_multi_thread(), future)
 }
 
-/// The same on so many threads, or on one per core. The writer has its own beside them.
-fn block_on_threads<T>(
-    threads: Option<usize>,
+/// The same on this thread. Whatever else is to run at the same time brings threads of its own.
+fn block_on_this_thread<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    to_its_end(tokio::runtime::Builder::new_current_thread(), future)
+}
+
+fn to_its_end<T>(
+    mut builder: tokio::runtime::Builder,
     future: impl Future<Output = Result<T>>,
 ) -> Result<T> {
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    if let Some(threads) = threads {
-        builder.worker_threads(threads);
-    }
     let runtime = builder.enable_all().build().context("cannot start threads")?;
     let ended = runtime.block_on(future);
     // All that matters is written. A thread that a dead mount holds must not hold us.

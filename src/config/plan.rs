@@ -55,6 +55,7 @@ pub fn build(config: &Config, dir: PathBuf) -> Result<Plan> {
         bytes_max: settings.max_size.map(|size| size.0),
         floor: floor(settings, &limits)?,
         concurrency: concurrency(settings, &limits)?,
+        more_threads: more_threads(settings),
         resolve: parsed(&settings.resolve, "--resolve")?,
         public_only: settings.public_only == Some(true),
         allow_private: parsed(&settings.allow_private, "--allow-private")?,
@@ -325,6 +326,12 @@ fn check_keep_best(settings: &Settings, limits: &Limits) -> Result<()> {
         Some((_, what)) => Err(usage(format!("--keep-best needs {what}"))),
         None => Ok(()),
     }
+}
+
+/// The crawl itself runs on one thread, and fetches on that and on the others.
+fn more_threads(settings: &Settings) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    settings.threads.unwrap_or_else(cores).saturating_sub(1)
 }
 
 fn check_threads(settings: &Settings) -> Result<()> {

@@ -435,6 +435,7 @@ impl Assembly {
             hosts: HostWishes::new(&plan.host_delays),
             is_own_server: plan.pace.delay_ms == 0,
             places,
+            more_threads: plan.more_threads,
             offline: None,
             idle: Idle::default(),
             started: self.clock.now(),

@@ -8,10 +8,11 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use larm_core::url::Fingerprint;
 use larm_core::workbench::Pace;
 use larm_core::{Limits, Millis};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, yield_now};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
 use crate::ends::{Ends, Progress};
@@ -24,6 +25,7 @@ use crate::line::{Line, Named};
 use crate::obey::HostWishes;
 use crate::pipeline;
 use crate::places::{PULSE, Places};
+use crate::workers::Workers;
 
 /// Statistics, disk space, block file: this often.
 const HOUSEKEEPING: Duration = Duration::from_secs(5);
@@ -53,6 +55,8 @@ pub struct Engine {
     /// The settings make no pause: these are our own servers.
     pub(crate) is_own_server: bool,
     pub(crate) places: Places,
+    /// Threads that fetches run on, beside its own.
+    pub(crate) more_threads: usize,
     /// Since when our network is known to be down.
     pub(crate) offline: Option<Millis>,
     pub(crate) idle: Idle,
@@ -61,18 +65,18 @@ pub struct Engine {
 
 type Joined = Result<Result<()>, tokio::task::JoinError>;
 
-/// What is under way.
-#[derive(Default)]
+/// What is under way, and where.
 struct Tasks {
+    workers: Workers,
     fetches: JoinSet<Result<()>>,
     names: JoinSet<Result<Named>>,
 }
 
 impl Tasks {
     fn fetch(&mut self, line: &Arc<Line>, lease: Lease) {
-        let line = line.clone();
-        // Boxed, as starting a task moves it about, and this one is some thousand bytes.
-        self.fetches.spawn(Box::pin(async move { pipeline::process(&line, lease).await }));
+        let (line, host) = (line.clone(), Fingerprint::of(lease.url().host()));
+        let work = async move { pipeline::process(&line, lease).await };
+        self.workers.spawn(host, &mut self.fetches, work);
     }
 
     fn look_up(&mut self, line: &Arc<Line>, nameless: Nameless) {
@@ -108,7 +112,9 @@ impl Timers {
 impl Engine {
     /// Runs until there is nothing left to do, or no more to be done.
     pub async fn run(mut self) -> Result<Ending> {
-        let mut tasks = Tasks::default();
+        let workers = Workers::start(self.more_threads);
+        let workers = workers.map_err(|error| Error::Stopped(format!("no threads: {error}")))?;
+        let mut tasks = Tasks { workers, fetches: JoinSet::new(), names: JoinSet::new() };
         let mut timers = Timers::new();
         let ending = loop {
             match self.turn(&mut tasks)? {
@@ -259,13 +265,20 @@ impl Engine {
 
     async fn wait(&mut self, tasks: &mut Tasks, timers: &mut Timers, until: Instant) -> Result<()> {
         tokio::select! {
-            Some(done) = tasks.fetches.join_next() => self.fetched(done, tasks),
+            Some(done) = tasks.fetches.join_next() => {
+                // Others are about to end, too: all are looked after at once.
+                yield_now().await;
+                self.fetched(done, tasks)
+            }
             Some(named) = tasks.names.join_next() => self.named(named),
             Some(command) = self.commands.recv() => {
                 self.obey(command);
                 Ok(())
             }
-            () = self.shared.wake.notified() => Ok(()),
+            () = self.shared.wake.notified() => {
+                yield_now().await;
+                Ok(())
+            }
             () = sleep_until(until) => Ok(()),
             _ = timers.house.tick() => self.keep_house(),
             _ = timers.pulse.tick() => {

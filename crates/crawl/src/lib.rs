@@ -53,6 +53,7 @@ pub mod rules;
 mod share;
 mod soft;
 pub mod store;
+mod workers;
 mod writer;
 
 pub use crawl::{Crawl, Running};

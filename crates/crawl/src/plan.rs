@@ -63,6 +63,9 @@ pub struct Plan {
     pub floor: Option<Floor>,
     /// Fetches at a time; where nothing is said, the number is found by measuring.
     pub concurrency: Option<u64>,
+    /// Threads with an event loop of their own, which fetches are shared out to beside the one that the crawl is started
+    /// on; with 0, fetches run wherever that runtime puts them.
+    pub more_threads: usize,
     /// How to ask.
     pub fetch: FetchPlan,
     /// Hosts to log in to.
@@ -222,6 +225,7 @@ impl Plan {
             bytes_max: None,
             floor: None,
             concurrency: None,
+            more_threads: 0,
             fetch: FetchPlan::default(),
             logins: Vec::new(),
             cookie_jar: None,
