@@ -7,6 +7,8 @@
 
 #[path = "../examples/harvest/crawl.rs"]
 mod crawl;
+#[path = "../examples/harvest/options.rs"]
+mod options;
 #[path = "../src/random.rs"]
 mod random;
 #[path = "../src/parse/testdata.rs"]
@@ -16,6 +18,7 @@ mod trial;
 #[path = "../examples/harvest/web.rs"]
 mod web;
 
+use options::Options;
 use trial::{Method, Panel, TOPICS, Trial};
 use web::Web;
 
@@ -25,12 +28,12 @@ const MARGIN: f64 = 0.02;
 #[test]
 fn a_focused_crawl_harvests_at_least_twice_as_much_where_that_is_possible() {
     let Some(web) = Web::read() else { return };
+    let options = Options { starts: 3, methods: Method::MAIN, ..Options::usual() };
     for (universe, class) in [("cornell", "course"), ("texas", "student")] {
-        let seeds = trial::seed_sets(&web, universe, 3);
+        let seeds = trial::seed_sets(&web, universe, &options);
         let topic = TOPICS.into_iter().find(|topic| topic.0 == class).unwrap();
-        let trial = Trial { universe, topic, seeds: &seeds };
-        let methods = [Method::Breadth, Method::Query, Method::Like];
-        let panel = Panel::of(&web, &trial, &methods).unwrap();
+        let trial = Trial { universe, topic, seeds: &seeds, options: &options };
+        let panel = Panel::of(&web, &trial).unwrap();
         let (breadth, _) = panel.runs[&Method::Breadth].harvest(20);
         for method in [Method::Query, Method::Like] {
             let (harvest, _) = panel.runs[&method].harvest(20);

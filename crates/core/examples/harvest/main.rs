@@ -1,12 +1,13 @@
 //! What focused crawling brings on WebKB, against breadth-first and chance: tables, and a plot.
 //!
-//! `cargo run --release -p larm-core --example harvest [PLOT.svg]`, with the test data where `LARM_TESTDATA`
-//! says. Each topic is a class of pages against all others. A crawl begins at some pages and may go to
+//! `cargo run --release -p larm-core --example harvest [--main] [--seed N] [--starts N] [PLOT.svg]`, with the test
+//! data where `LARM_TESTDATA` says. Each topic is a class of pages against all others. A crawl begins at some pages and may go to
 //! those of one university, or to all; examples are never pages that it can reach, and for a university they
 //! are of other universities. Harvest is the share of relevant pages among those fetched.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
 
 mod crawl;
+mod options;
 mod plot;
 #[path = "../../src/random.rs"]
 #[expect(dead_code, reason = "not all of it is needed here")]
@@ -16,35 +17,34 @@ mod testdata;
 mod trial;
 mod web;
 
-use trial::{Method, Panel, SHARES, TOPICS, Trial, UNIVERSES};
+use options::Options;
+use trial::{Panel, SHARES, TOPICS, Trial, UNIVERSES};
 use web::Web;
 
-/// Sets of seeds for each universe.
-const SEED_SETS: usize = 8;
-
 fn main() {
+    let options = Options::read();
     let Some(web) = Web::read() else { return };
     let links = || web.pages.iter().flat_map(|page| &page.links);
     let texts = links().filter(|link| !link.text.is_empty() || !link.behind.is_empty());
     println!("{} pages, {} links, {} with text", web.pages.len(), links().count(), texts.count());
     let mut panels = Vec::new();
     for universe in UNIVERSES {
-        let seeds = trial::seed_sets(&web, universe, SEED_SETS);
+        let seeds = trial::seed_sets(&web, universe, &options);
         for topic in TOPICS {
-            let trial = Trial { universe, topic, seeds: &seeds };
-            panels.extend(Panel::of(&web, &trial, &Method::ALL));
+            let trial = Trial { universe, topic, seeds: &seeds, options: &options };
+            panels.extend(Panel::of(&web, &trial));
         }
     }
     panels.iter().for_each(show);
     let all: Vec<&Panel> = panels.iter().collect();
     for universe in UNIVERSES {
         let of = all.iter().copied().filter(|panel| panel.universe == universe);
-        summary(universe, &of.collect::<Vec<_>>());
+        summary(&options, universe, &of.collect::<Vec<_>>());
     }
-    summary("all of them", &all);
+    summary(&options, "all of them", &all);
     let possible = all.into_iter().filter(|panel| panel.can_double());
-    summary("those where twice is possible", &possible.collect::<Vec<_>>());
-    if let Some(path) = std::env::args().nth(1) {
+    summary(&options, "those where twice is possible", &possible.collect::<Vec<_>>());
+    if let Some(path) = options.plot {
         std::fs::write(path, plot::svg(&panels)).unwrap();
     }
 }
@@ -63,9 +63,9 @@ fn show(panel: &Panel) {
 }
 
 /// Over several panels: how many times the harvest of breadth-first, as geometric means.
-fn summary(universe: &str, panels: &[&Panel]) {
+fn summary(options: &Options, universe: &str, panels: &[&Panel]) {
     println!("\n{universe}: {} topics", panels.len());
-    for method in Method::ALL {
+    for &method in options.methods {
         let mean = |of: &dyn Fn(&Panel) -> f64| {
             let logs = panels.iter().map(|panel| of(panel).clamp(0.1, 10.0).ln());
             (logs.sum::<f64>() / panels.len() as f64).exp()

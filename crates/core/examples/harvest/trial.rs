@@ -6,6 +6,7 @@ use larm_core::Limits;
 use larm_core::order::focus::Topic;
 
 use crate::crawl::{Scoring, Start};
+use crate::options::Options;
 use crate::random::Random;
 use crate::web::{Sheet, Web};
 
@@ -41,7 +42,10 @@ pub enum Method {
 }
 
 impl Method {
-    pub const ALL: [Self; 9] = [
+    /// Those that are held against each other when something was changed.
+    pub const MAIN: &[Self] = &[Self::Breadth, Self::Random, Self::Query, Self::Word, Self::Like];
+
+    pub const ALL: &[Self] = &[
         Self::Breadth,
         Self::Random,
         Self::Query,
@@ -74,6 +78,7 @@ pub struct Trial<'a> {
     pub universe: &'static str,
     pub topic: (&'static str, &'static str, &'static str),
     pub seeds: &'a [Vec<usize>],
+    pub options: &'a Options,
 }
 
 /// One topic in one universe: what each method harvests, from several sets of seeds.
@@ -109,8 +114,8 @@ impl Runs {
 
 impl Panel {
     /// `None` where too little is in reach.
-    pub fn of(web: &Web, trial: &Trial<'_>, methods: &[Method]) -> Option<Self> {
-        let Trial { universe, topic: (class, query, word), seeds } = *trial;
+    pub fn of(web: &Web, trial: &Trial<'_>) -> Option<Self> {
+        let Trial { universe, topic: (class, query, word), seeds, options } = *trial;
         let mut panel = Self { universe, class, ceiling: 0.0, share: 0.0, runs: BTreeMap::new() };
         let queries = [query, word].map(|text| Topic::query(text, &Limits::default()));
         for (number, seeds) in seeds.iter().enumerate() {
@@ -123,10 +128,11 @@ impl Panel {
             }
             let size = reached.iter().filter(|is_reached| **is_reached).count();
             panel.share += relevant as f64 / size as f64 / trial.seeds.len() as f64;
-            let like = examples(web, trial, &reached, number as u64);
+            let run = options.run(number);
+            let like = examples(web, trial, &reached, run);
             let start = Start { web, seeds, within: &within };
-            for &method in methods {
-                let order = fetch(&start, method, &queries, &like, number as u64);
+            for &method in options.methods {
+                let order = fetch(&start, method, &queries, &like, run);
                 panel.runs.entry(method).or_default().0.push(curve(web, &order, class));
             }
         }
@@ -201,17 +207,21 @@ fn examples(web: &Web, trial: &Trial<'_>, reached: &[bool], seed: u64) -> Topic 
 }
 
 /// The home page of the department, or the page that leads farthest; then pages by chance that lead far.
-pub fn seed_sets(web: &Web, universe: &str, sets: usize) -> Vec<Vec<usize>> {
+/// With other than the usual seed, only pages by chance.
+pub fn seed_sets(web: &Web, universe: &str, options: &Options) -> Vec<Vec<usize>> {
     let within = |sheet: &Sheet| is_within(sheet, universe);
     let all: Vec<usize> = (0..web.pages.len()).filter(|&page| within(&web.pages[page])).collect();
     let is_home = |page: &usize| match universe {
         "all" => web.pages[*page].url.as_str() == "http://www.cs.bu.edu/courses/Home.html",
         _ => web.pages[*page].class == "department",
     };
-    let mut found = vec![all.iter().copied().filter(is_home).collect::<Vec<_>>()];
+    let mut found = Vec::new();
+    if options.is_usual() {
+        found.push(all.iter().copied().filter(is_home).collect::<Vec<_>>());
+    }
     let (count, share) = if universe == "all" { (10, 0.3) } else { (1, 0.5) };
-    let mut random = Random(7);
-    while found.len() < sets {
+    let mut random = Random(options.seed);
+    while found.len() < options.starts {
         let set: Vec<usize> = (0..count).map(|_| random.pick(&all)).collect();
         let reached = web.reach(&set, &within).iter().filter(|reached| **reached).count();
         if reached as f64 > share * all.len() as f64 {

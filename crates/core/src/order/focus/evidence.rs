@@ -1,7 +1,7 @@
 //! What is known of a page that nobody has seen yet: the links to it, and its URL.
 //!
-//! Of each link: how relevant the page is that has it, what its own text and the text beside it promise, and
-//! the words of both. Of the URL: its words, and the places that it lies in. Links to one page come
+//! Of each link: how relevant the page is that has it, what its title, the link's own text and the text beside it
+//! promise, and the words of all of these. Of the URL: its words, and the places that it lies in. Links to one page come
 //! together in one piece of evidence, of bounded size.
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,9 @@ use super::words::{distinct, each, in_role};
 use crate::url::CrawlUrl;
 
 /// Words of all links to a page that are kept.
-const WORDS_MAX: usize = 32;
+const WORDS_MAX: usize = 48;
+/// Words of the title of a page with links that count as its links' words, and of its path.
+const HUB_WORDS: usize = 8;
 /// Links to a page whose texts are read.
 const LINKS_READ: u16 = 8;
 /// Pages that link to a page and are remembered with it.
@@ -22,6 +24,9 @@ const HUBS_MAX: usize = 4;
 const OWN: u32 = 2;
 const BESIDE: u32 = 3;
 const URL: u32 = 4;
+/// And of the page with the link: of its title, and of its path.
+const HUB_TITLE: u32 = 5;
+const HUB_PATH: u32 = 6;
 /// Words beside a link that are kept, those nearest to it.
 const BESIDE_WORDS: usize = 6;
 
@@ -36,11 +41,50 @@ pub struct Link<'a> {
     pub beside: (&'a str, &'a str),
 }
 
+/// A page with links, as far as it speaks for them.
+pub(super) struct Hub<'a> {
+    pub url: &'a CrawlUrl,
+    /// What it is worth, with what it inherited.
+    pub source: f32,
+    /// What its title promises.
+    title: f32,
+    /// How many links it has.
+    links: u16,
+    words: Vec<u16>,
+}
+
+impl<'a> Hub<'a> {
+    /// With a title, or none, and so many links.
+    pub fn of(
+        url: &'a CrawlUrl,
+        title: &str,
+        source: f32,
+        links: &[Link<'_>],
+        judge: &Judge,
+    ) -> Self {
+        let (title, path) = (distinct(title), distinct(url.path()));
+        let in_place = |role| move |feature: &u32| place(in_role(*feature, role));
+        let words = title.iter().take(HUB_WORDS).map(in_place(HUB_TITLE));
+        let words = words.chain(path.iter().take(HUB_WORDS).map(in_place(HUB_PATH))).collect();
+        let links = u16::try_from(links.len()).unwrap_or(u16::MAX);
+        Self { url, source, title: judge.promise(&title), links, words }
+    }
+
+    /// Its number among those that are remembered.
+    pub fn id(&self) -> u32 {
+        self.url.fingerprint().0 as u32
+    }
+}
+
 /// What speaks for a page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Evidence {
     /// The best page that links to it, with what that one inherited.
     pub source: f32,
+    /// What the best title of a page that links to it promises.
+    pub title: f32,
+    /// How many links the page has that was the first to link to it.
+    pub listed: u16,
     /// What the best text of a link promises.
     pub own: f32,
     /// What the best text beside a link promises.
@@ -58,8 +102,8 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Of one link, on a page that is worth so much.
-    pub fn of(link: &Link<'_>, hub: u32, source: f32, judge: &Judge) -> Self {
+    /// Of one link of a page.
+    pub fn of(link: &Link<'_>, hub: &Hub<'_>, judge: &Judge) -> Self {
         let own = distinct(link.text);
         let beside = beside_words(link.beside);
         let url = distinct(link.url.path_and_query());
@@ -67,22 +111,25 @@ impl Evidence {
         for (role, features) in [(OWN, &own), (URL, &url), (BESIDE, &beside)] {
             words.extend(features.iter().map(|feature| place(in_role(*feature, role))));
         }
-        words.truncate(WORDS_MAX);
+        words.truncate(WORDS_MAX - hub.words.len());
+        words.extend(&hub.words);
         Self {
-            source,
+            source: hub.source,
+            title: hub.title,
+            listed: hub.links,
             own: judge.promise(&own),
             beside: judge.promise(&beside),
             url: judge.promise(&url),
             links: 1,
-            hubs: vec![hub],
+            hubs: vec![hub.id()],
             places: places(link.url),
             words,
         }
     }
 
     /// What must be numbers.
-    pub fn numbers(&self) -> [f32; 4] {
-        [self.source, self.own, self.beside, self.url]
+    pub fn numbers(&self) -> [f32; 5] {
+        [self.source, self.title, self.own, self.beside, self.url]
     }
 
     /// Whether so many links were read that further ones will say the same: most links of a site
@@ -106,6 +153,7 @@ impl Evidence {
         for hub in &other.hubs {
             self.again(*hub, other.source);
         }
+        self.title = self.title.max(other.title);
         self.own = self.own.max(other.own);
         self.beside = self.beside.max(other.beside);
         for word in other.words {

@@ -20,6 +20,7 @@
 
 mod bag;
 mod evidence;
+mod fit;
 pub mod fresh;
 mod harvest;
 mod likeness;
@@ -35,7 +36,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use self::bag::Counter;
-use self::evidence::{Evidence, places};
+use self::evidence::{Evidence, Hub, places};
 use self::harvest::{Harvests, Mean};
 use self::predict::{Found, Predictor};
 use self::topic::Judge;
@@ -103,15 +104,22 @@ impl Focus {
     pub fn read(&mut self, url: &CrawlUrl, title: &str, text: &str, links: &[Link<'_>]) -> Reading {
         let bag = self.counter.bag(title, text, self.words_max);
         let relevance = self.judge.judge(&bag);
-        Reading { relevance, links: self.take_in(url, relevance, links) }
+        Reading { relevance, links: self.take_in(url, title, relevance, links) }
     }
 
     /// Learns from how relevant a page is, and gives what its links promise.
-    fn take_in(&mut self, url: &CrawlUrl, relevance: f32, links: &[Link<'_>]) -> Vec<f32> {
+    fn take_in(
+        &mut self,
+        url: &CrawlUrl,
+        title: &str,
+        relevance: f32,
+        links: &[Link<'_>],
+    ) -> Vec<f32> {
         let followed = self.waiting.remove(&url.fingerprint());
         let inherited = followed.as_ref().map_or(0.0, |evidence| evidence.source);
         let source = relevance + (1.0 - relevance) * INHERITED_SHARE * inherited;
-        let (links, lead) = self.find(url, source, links);
+        let hub = Hub::of(url, title, source, links, &self.judge);
+        let (links, lead) = self.find(&hub, links);
         self.learn(url, followed.as_ref(), relevance, lead);
         links
     }
@@ -119,18 +127,23 @@ impl Focus {
     /// A page of which is left how relevant it was, and its links without what stood beside them. What it said is
     /// not what others are compared with; what became of the link to it is learnt. Gives what its links promise.
     pub fn recall(&mut self, url: &CrawlUrl, relevance: f32, links: &[Link<'_>]) -> Vec<f32> {
-        self.take_in(url, relevance, links)
+        self.take_in(url, "", relevance, links)
     }
 
     /// Takes links that stand in no text: of a sitemap, of a feed. Gives what each promises.
     pub fn list(&mut self, url: &CrawlUrl, links: &[Link<'_>]) -> Vec<f32> {
-        self.find(url, self.mean.value(), links).0
+        let hub = Hub::of(url, "", self.mean.value(), links, &self.judge);
+        self.find(&hub, links).0
     }
 
     /// A URL gave no page: an error, a copy, a type that has no text. That speaks against what led to it.
     pub fn lost(&mut self, url: &CrawlUrl) {
         let followed = self.waiting.remove(&url.fingerprint());
-        self.learn(url, followed.as_ref(), 0.0, 0.0);
+        if let Some(evidence) = &followed {
+            let found = Found { places: &self.places, hubs: &self.hubs, mean: self.mean.value() };
+            self.predictor.learn_lost(evidence, &found);
+        }
+        self.count(url, followed.as_ref(), 0.0);
     }
 
     /// A URL leads on to another: what spoke for it speaks for that one. Gives what that one promises.
@@ -152,15 +165,14 @@ impl Focus {
     }
 
     /// What each link promises, and what the new ones among them promise together.
-    fn find(&mut self, url: &CrawlUrl, source: f32, links: &[Link<'_>]) -> (Vec<f32>, f32) {
-        let hub = url.fingerprint().0 as u32;
+    fn find(&mut self, hub: &Hub<'_>, links: &[Link<'_>]) -> (Vec<f32>, f32) {
         let mut leads = Vec::new();
         let mut scores = Vec::with_capacity(links.len());
         for link in links {
             let target = link.url.fingerprint();
             let is_new = match self.waiting.get_mut(&target).filter(|known| known.is_told()) {
-                Some(known) => known.again(hub, source),
-                None => self.wait(target, Evidence::of(link, hub, source, &self.judge)),
+                Some(known) => known.again(hub.id(), hub.source),
+                None => self.wait(target, Evidence::of(link, hub, &self.judge)),
             };
             let score = self.score(target).unwrap_or_default();
             leads.extend(is_new.then_some(score));
@@ -199,8 +211,14 @@ impl Focus {
             let worth = relevance + (1.0 - relevance) * LEAD_SHARE * lead;
             let found = Found { places: &self.places, hubs: &self.hubs, mean: self.mean.value() };
             self.predictor.learn(evidence, &found, worth);
-            evidence.hubs.iter().for_each(|hub| self.hubs.add(*hub, relevance));
         }
+        self.count(url, followed, relevance);
+    }
+
+    /// Counts a page for the places that it lies in, and for the pages that link to it.
+    fn count(&mut self, url: &CrawlUrl, followed: Option<&Evidence>, relevance: f32) {
+        let hubs = followed.iter().flat_map(|evidence| &evidence.hubs);
+        hubs.for_each(|hub| self.hubs.add(*hub, relevance));
         places(url).iter().for_each(|place| self.places.add(*place, relevance));
         self.mean.add(relevance, 1.0);
     }

@@ -2,31 +2,32 @@
 //!
 //! A logistic regression over a handful of figures and the words of links. It begins with weights that suit
 //! any site, and each page that is fetched tells it how well it guessed, so it adapts to the
-//! crawl: to what links to good pages are called here, and to whether text or place says more.
+//! crawl: to what links to good pages are called here, and to whether text or place says more. Figures are few
+//! and are fitted as well as can be ([`Fit`]); words are many, and each moves by a little.
 
 use super::bag::BUCKETS;
 use super::evidence::Evidence;
+use super::fit::{FIGURES, Fit};
 use super::harvest::Harvests;
 use super::topic::{logit, sigmoid};
 
-/// How far one page moves the weights of figures, and those of words.
-const FIGURE_RATE: f32 = 0.03;
-const WORD_RATE: f32 = 0.1;
-/// What is known of a link, words aside.
-pub(super) const FIGURES: usize = 8;
-/// Their weights before anything is learnt, in the order of [`figures`].
-const AT_FIRST: [f32; FIGURES] = [0.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 0.1];
+/// How far one page moves the weight of a word.
+const WORD_RATE: f32 = 0.03;
+/// Weights before anything is learnt, in the order of [`figures`].
+const AT_FIRST: [f32; FIGURES] = [0.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 0.1, 1.0, 0.2];
+/// The logarithm of how many links a page has that is neither a list nor none.
+const LISTED_USUAL: f32 = 1.5;
 
 /// The weights.
 #[derive(Debug, Clone)]
 pub(super) struct Predictor {
-    pub figures: [f32; FIGURES],
+    pub fit: Fit,
     pub words: Vec<f32>,
 }
 
 impl Default for Predictor {
     fn default() -> Self {
-        Self { figures: AT_FIRST, words: vec![0.0; BUCKETS] }
+        Self { fit: Fit::guess(AT_FIRST), words: vec![0.0; BUCKETS] }
     }
 }
 
@@ -46,8 +47,8 @@ impl Predictor {
     }
 
     /// What these came from.
-    pub fn restore(figures: [f32; FIGURES], used: &[(u16, f32)]) -> Self {
-        let mut predictor = Self { figures, ..Self::default() };
+    pub fn restore(fit: Fit, used: &[(u16, f32)]) -> Self {
+        let mut predictor = Self { fit, ..Self::default() };
         for (place, weight) in used {
             predictor.words[usize::from(*place)] = *weight;
         }
@@ -60,39 +61,49 @@ impl Predictor {
     }
 
     fn predict(&self, evidence: &Evidence, figures: &[f32; FIGURES], mean: f32) -> f32 {
-        let weighed = self.figures.iter().zip(figures).map(|(weight, figure)| weight * figure);
         let words: f32 = evidence.words.iter().map(|word| self.words[usize::from(*word)]).sum();
-        sigmoid(logit(mean) + weighed.sum::<f32>() + words)
+        sigmoid(logit(mean) + self.fit.weigh(figures) + words)
     }
 
     /// Takes what a page was worth for what it should have been expected to be.
     pub fn learn(&mut self, evidence: &Evidence, found: &Found<'_>, relevance: f32) {
         let figures = figures(evidence, found);
-        let error = relevance - self.predict(evidence, &figures, found.mean);
-        for (weight, figure) in self.figures.iter_mut().zip(figures) {
-            *weight += FIGURE_RATE * error * figure;
-        }
-        let step = WORD_RATE * error;
+        let expected = self.predict(evidence, &figures, found.mean);
+        self.fit.learn(&figures, expected, relevance - expected);
+        self.nudge(evidence, relevance - expected);
+    }
+
+    /// There was no page. That tells what dead links are called, and nothing of how to find a topic: most links
+    /// may be dead, and all figures would be taken for signs of that.
+    pub fn learn_lost(&mut self, evidence: &Evidence, found: &Found<'_>) {
+        self.nudge(evidence, -self.score(evidence, found));
+    }
+
+    fn nudge(&mut self, evidence: &Evidence, error: f32) {
         for word in &evidence.words {
-            self.words[usize::from(*word)] += step;
+            self.words[usize::from(*word)] += WORD_RATE * error;
         }
     }
 }
 
-/// Always one; the page with the link, the texts, the URL; places and hubs against all pages; how many links.
+/// Always one; the page with the link, the texts, the URL; places and hubs against all pages; how many links; the
+/// title of the page with the link, and how long a list that is.
 fn figures(evidence: &Evidence, found: &Found<'_>) -> [f32; FIGURES] {
     let expect = |around: f32, place: &u32| found.places.expect(*place, around);
     let places = evidence.places.iter().fold(found.mean, expect);
     let hubs = evidence.hubs.iter().map(|hub| found.hubs.expect(*hub, found.mean));
     let hubs = hubs.fold(found.mean, f32::max);
+    let against_all = |expected: f32| logit(expected) - logit(found.mean);
     [
         1.0,
         evidence.source,
         evidence.own,
         evidence.beside,
         evidence.url,
-        logit(places) - logit(found.mean),
-        logit(hubs) - logit(found.mean),
+        against_all(places),
+        against_all(hubs),
         f32::from(evidence.links).ln(),
+        evidence.title,
+        f32::from(evidence.listed).ln_1p() - LISTED_USUAL,
     ]
 }

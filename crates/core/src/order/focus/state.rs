@@ -15,15 +15,16 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::Focus;
 use super::bag::{Background, Counter};
 use super::evidence::Evidence;
+use super::fit::{FIGURES, Fit};
 use super::harvest::{Harvest, Harvests, Mean};
 use super::likeness::Profile;
-use super::predict::{FIGURES, Predictor};
+use super::predict::Predictor;
 use super::topic::{Judge, Scale, Topic};
 use crate::Limits;
 use crate::url::Fingerprint;
 
 const NAME: &[u8; 9] = b"larmfocus";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const CHECK_BYTES: usize = 8;
 
 /// Why bytes are no state.
@@ -63,6 +64,7 @@ struct Saved<'a> {
     by_query: Scale,
     by_example: Scale,
     figures: [f32; FIGURES],
+    covariance: [[f32; FIGURES]; FIGURES],
     link_words: Vec<(u16, f32)>,
     places: Vec<Harvest>,
     hubs: Vec<Harvest>,
@@ -109,7 +111,8 @@ impl Focus {
             renewed_at: judge.renewed_at,
             by_query: judge.by_query,
             by_example: judge.by_example,
-            figures: self.predictor.figures,
+            figures: self.predictor.fit.weights,
+            covariance: self.predictor.fit.covariance,
             link_words: self.predictor.used(),
             places: self.places.used(),
             hubs: self.hubs.used(),
@@ -128,7 +131,12 @@ impl Saved<'_> {
         let words = self.link_words.iter().map(|(_, weight)| *weight);
         let rows = self.places.iter().chain(&self.hubs).flat_map(Harvest::numbers);
         let evidence = self.waiting.values().flat_map(Evidence::numbers);
-        let mut all = means.chain(self.figures).chain(words).chain(rows).chain(evidence);
+        let mut all = means
+            .chain(self.figures)
+            .chain(self.covariance.into_iter().flatten())
+            .chain(words)
+            .chain(rows)
+            .chain(evidence);
         all.all(f32::is_finite)
             && self.profile.as_ref().is_none_or(|profile| profile.is_sound())
             && self.renewed_at <= self.pages
@@ -144,9 +152,10 @@ impl Saved<'_> {
             by_example: self.by_example,
         };
         judge.weigh();
+        let fit = Fit { weights: self.figures, covariance: self.covariance };
         let mut focus = Focus {
             judge,
-            predictor: Predictor::restore(self.figures, &self.link_words),
+            predictor: Predictor::restore(fit, &self.link_words),
             places: Harvests::restore(limits.focus_places_max, &self.places),
             hubs: Harvests::restore(limits.focus_places_max, &self.hubs),
             mean: self.mean,

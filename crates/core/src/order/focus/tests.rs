@@ -198,6 +198,32 @@ fn focus_1_what_waits_is_bounded_and_the_better_half_stays() {
 }
 
 #[test]
+fn a_link_on_a_page_whose_title_has_the_words_of_the_query_promises_more() {
+    let mut focus = Focus::new(Topic::query("honey", &limits()), &limits());
+    let [good, other] = ["http://h/a", "http://h/b"].map(url);
+    let promise = |focus: &Focus, title, target| {
+        let mut focus = focus.clone();
+        focus.read(&url("http://h/list"), title, "", &[link(target, "x")]).links[0]
+    };
+    read_some(&mut focus, 3);
+    let [titled, plain] =
+        [("Honey", &good), ("Taxes", &other)].map(|(title, target)| promise(&focus, title, target));
+    assert!(titled > plain, "{titled} {plain}");
+}
+
+#[test]
+fn links_that_lead_to_no_page_do_not_move_the_weights_of_figures() {
+    let mut focus = Focus::new(Topic::query("honey", &limits()), &limits());
+    let target = url("http://h/gone");
+    focus.read(&url("http://h/"), "", BEES, &[link(&target, "honey")]);
+    let (fit, places) = (focus.predictor.fit.clone(), focus.places.used());
+    focus.lost(&target);
+    assert_eq!(focus.predictor.fit, fit);
+    assert_ne!(focus.places.used(), places, "where it lay is remembered");
+    assert_ne!(focus.predictor.used(), [], "and so are its words");
+}
+
+#[test]
 fn focus_2_a_restored_state_goes_on_as_the_saved_one_would_have() {
     let mut topic = Topic::query("honey", &limits());
     assert!(topic.like("", BEES, &limits()) && topic.unlike("", TAXES, &limits()));
@@ -247,7 +273,7 @@ proptest! {
 
     #[test]
     fn focus_3_bytes_with_a_right_sum_are_read_or_refused(body in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let mut bytes = [b"larmfocus\x01".as_slice(), &body].concat();
+        let mut bytes = [b"larmfocus\x02".as_slice(), &body].concat();
         bytes.extend(xxhash_rust::xxh3::xxh3_64(&bytes).to_le_bytes());
         if let Ok(mut focus) = Focus::from_bytes(&bytes, &limits()) {
             focus.read(&url("http://h/"), "", BEES, &[]);
