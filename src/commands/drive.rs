@@ -57,7 +57,7 @@ pub async fn drive(job: Job) -> Result<Exit> {
         ended = watch(running, &handle, Progress::new(&console, silent), &console) => ended,
         () = page.serve() => unreachable!("a page is served for good"),
     };
-    drop(control);
+    control.close().await;
     let summary = ended.map_err(failed)?;
     let report = Report {
         summary: &summary,

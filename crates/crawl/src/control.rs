@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{interval, timeout};
 
 use crate::change::Change;
@@ -109,6 +109,8 @@ struct Envelope {
 /// A crawl's control socket, open as long as this lives.
 pub struct Control {
     path: PathBuf,
+    /// Ends the task when it is dropped.
+    end: Option<oneshot::Sender<()>>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -122,14 +124,20 @@ impl Control {
         let token = uuid::Uuid::new_v4().simple().to_string();
         let address = Address { port, token: token.clone(), pid: std::process::id() };
         write_private(&path, &address)?;
-        let task = tokio::spawn(serve(listener, handle, token, connections_max));
-        Ok(Self { path, task })
+        let (end, ended) = oneshot::channel();
+        let task = tokio::spawn(serve(listener, handle, token, connections_max, ended));
+        Ok(Self { path, end: Some(end), task })
+    }
+
+    /// Closes it, and returns when nobody holds the crawl any more who came this way.
+    pub async fn close(mut self) {
+        drop(self.end.take());
+        let _ended = (&mut self.task).await;
     }
 }
 
 impl Drop for Control {
     fn drop(&mut self) {
-        self.task.abort();
         // Best effort: a file left behind leads to a refused connection, which is understood.
         let _ = std::fs::remove_file(&self.path);
     }
@@ -184,12 +192,25 @@ async fn exchange(address: &Address, request: Request) -> std::io::Result<Value>
     Ok(serde_json::from_slice(&answer)?)
 }
 
-async fn serve(listener: TcpListener, handle: Handle, token: String, connections_max: usize) {
+async fn serve(
+    listener: TcpListener,
+    handle: Handle,
+    token: String,
+    connections_max: usize,
+    mut ended: oneshot::Receiver<()>,
+) {
     let places = Arc::new(Semaphore::new(connections_max));
     let mut tasks = tokio::task::JoinSet::new();
+    let next = async || {
+        let place = places.clone().acquire_owned().await.ok()?;
+        Some((place, listener.accept().await.ok()?.0))
+    };
     loop {
-        let Ok(place) = places.clone().acquire_owned().await else { return };
-        let Ok((stream, _)) = listener.accept().await else { continue };
+        let next = tokio::select! {
+            _ = &mut ended => break,
+            next = next() => next,
+        };
+        let Some((place, stream)) = next else { continue };
         let (handle, token) = (handle.clone(), token.clone());
         tasks.spawn(async move {
             // A caller that goes away in mid-sentence is no concern of the crawl.
@@ -198,6 +219,7 @@ async fn serve(listener: TcpListener, handle: Handle, token: String, connections
         });
         while tasks.try_join_next().is_some() {}
     }
+    tasks.shutdown().await;
 }
 
 async fn answer(mut stream: TcpStream, handle: &Handle, token: &str) -> std::io::Result<()> {
