@@ -21,8 +21,8 @@ use tokio::task::JoinSet;
 
 use crate::error::Result;
 
-/// A thread is left for another when it has this much more to do: one part in so many.
-const SLACK: usize = 4;
+/// A thread is left for another when it has more than so many times as much to do.
+const SLACK: usize = 2;
 
 /// The threads that fetches run on. Without any, they run wherever the crawl's own runtime puts them.
 #[derive(Default)]
@@ -75,7 +75,7 @@ impl Workers {
         let idlest = workers.iter().min_by_key(|worker| worker.load())?;
         let home = &workers[(host.0 % workers.len() as u64) as usize];
         let least = idlest.load();
-        Some(if home.load() > least + least / SLACK { idlest } else { home })
+        Some(if home.load() > least * SLACK { idlest } else { home })
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
             };
             // Loads of all others, of its own, and whether it stays.
             for (others, its_own, stays) in
-                [(0, 0, true), (0, 1, false), (8, 10, true), (8, 11, false), (40, 50, true)]
+                [(0, 0, true), (0, 1, false), (1, 2, true), (8, 16, true), (8, 17, false)]
             {
                 all(others);
                 at_home.busy.store(its_own, Ordering::Relaxed);
