@@ -110,7 +110,7 @@ impl SearchSink {
             Some(indexed) if self.has_nothing_between(indexed, committed)? => committed,
             // Further than the log: the crawl's state is an older copy. What is there twice is
             // replaced when it comes again.
-            Some(indexed) => indexed.min(committed),
+            Some(indexed) => self.behind_removed(indexed.min(committed))?,
             None => self.oldest_entry(committed)?,
         };
         if !journal_is_whole && from < committed {
@@ -126,6 +126,13 @@ impl SearchSink {
         let oldest = journal::oldest(&self.layout.journal())?;
         let is_removed = oldest.is_none_or(|oldest| oldest >= committed.file);
         Ok(indexed < committed && committed.offset == 0 && is_removed)
+    }
+
+    /// A position, or where the files behind it begin: one that is gone was read to its end (INDEX-2).
+    fn behind_removed(&self, position: Position) -> Result<Position> {
+        let oldest = journal::oldest(&self.layout.journal())?;
+        let next = oldest.filter(|oldest| *oldest > position.file);
+        Ok(next.map_or(position, |file| Position { file, offset: 0 }))
     }
 
     /// Where an index that is made anew begins: with what the journal still has.

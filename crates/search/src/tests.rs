@@ -454,6 +454,21 @@ fn a_finished_index_goes_on_at_the_next_start() {
 }
 
 #[test]
+fn a_kill_soon_after_a_start_that_followed_an_end_loses_nothing() {
+    // Nothing is committed between the start and the kill.
+    let mut desk = Desk::new(Limits::default());
+    desk.write(&(0..5).map(numbered).collect::<Vec<_>>());
+    desk.finish();
+    desk.crash(0);
+    desk.write(&(5..9).map(numbered).collect::<Vec<_>>());
+    desk.flush();
+    desk.crash(0);
+    desk.finish();
+    assert_eq!(desk.everything().len(), 9);
+    assert!(desk.index().why_incomplete().is_none());
+}
+
+#[test]
 fn an_index_that_is_ahead_of_the_log_keeps_each_page_once() {
     let mut desk = Desk::new(hasty());
     desk.write(&(0..5).map(numbered).collect::<Vec<_>>());
