@@ -75,7 +75,7 @@ struct Tasks {
 impl Tasks {
     fn fetch(&mut self, line: &Arc<Line>, lease: Lease) {
         let (line, host) = (line.clone(), Fingerprint::of(lease.url().host()));
-        let work = async move { pipeline::process(&line, lease).await };
+        let work = || async move { pipeline::process(&line, lease).await };
         self.workers.spawn(host, &mut self.fetches, work);
     }
 

@@ -49,21 +49,25 @@ impl Workers {
     }
 
     /// Runs what is to be done for a host.
-    pub fn spawn(
+    ///
+    /// It is made where it runs, and boxed there: it takes some thousand bytes, which would be moved about three times
+    /// until the task that they belong to is under way.
+    pub fn spawn<W>(
         &self,
         host: Fingerprint,
         tasks: &mut JoinSet<Result<()>>,
-        work: impl Future<Output = Result<()>> + Send + 'static,
-    ) {
-        // Boxed, as starting a task moves it about, and these are of some thousand bytes.
+        make: impl FnOnce() -> W + Send + 'static,
+    ) where
+        W: Future<Output = Result<()>> + Send + 'static,
+    {
         match self.choose(host) {
-            None => tasks.spawn(Box::pin(work)),
+            None => tasks.spawn(async move { Box::pin(make()).await }),
             Some(worker) => {
                 let place = Place::of(&worker.busy);
-                let work = Box::pin(async move {
+                let work = async move {
                     let _place = place;
-                    work.await
-                });
+                    Box::pin(make()).await
+                };
                 tasks.spawn_on(work, &worker.handle)
             }
         };
@@ -149,7 +153,7 @@ mod tests {
             let seen = Arc::new(std::sync::Mutex::new(std::collections::HashSet::new()));
             for n in 0..8 {
                 let (seen, gate) = (seen.clone(), gate.clone());
-                workers.spawn(Fingerprint(n), &mut tasks, async move {
+                workers.spawn(Fingerprint(n), &mut tasks, move || async move {
                     let _passed = gate.acquire().await;
                     seen.lock().unwrap().insert(thread::current().id());
                     if n == 7 { std::future::pending().await } else { Ok(()) }
@@ -171,7 +175,7 @@ mod tests {
     fn without_threads_of_its_own_work_goes_where_the_runtime_puts_it() {
         event_loop().block_on(async {
             let (workers, mut tasks) = (Workers::start(0).unwrap(), JoinSet::new());
-            workers.spawn(Fingerprint(7), &mut tasks, async { Ok(()) });
+            workers.spawn(Fingerprint(7), &mut tasks, || async { Ok(()) });
             assert!(tasks.join_next().await.unwrap().unwrap().is_ok());
         });
     }

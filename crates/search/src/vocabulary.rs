@@ -91,19 +91,17 @@ impl Key {
     #[inline]
     fn place(&self, lines: usize) -> usize {
         let Self([first, second, third]) = self;
-        // Odd numbers without a pattern; the upper half of a product depends on all bits.
-        let sum = first.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            ^ second.wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(29)
-            ^ third.wrapping_mul(0x1656_67b1_9e37_79f9).rotate_left(47);
-        let mixed = (sum ^ (sum >> 32)).wrapping_mul(0x9fb2_1c65_1e98_df25);
+        let sum = first ^ second.rotate_left(23) ^ third.rotate_left(47);
+        // An odd number without a pattern: the upper bits of a product depend on all others.
+        let mixed = (sum ^ (sum >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed >> 32) as usize & (lines - 1)
     }
 }
 
-/// Words that were read, and are about to be looked up.
+/// Words that were read, and are about to be looked up where their lines are.
 #[derive(Default)]
 struct Batch {
-    words: [(Word, Key); BATCH_WORDS],
+    words: [(Word, Key, usize); BATCH_WORDS],
     count: usize,
 }
 
@@ -154,7 +152,8 @@ impl Vocabulary {
     pub fn read(&mut self, text: &str, mut each: impl FnMut(Word, u32)) {
         let mut batch = Batch::default();
         words::each(text, |word| {
-            batch.words[batch.count % BATCH_WORDS] = (word, Key::of(text, word));
+            let key = Key::of(text, word);
+            batch.words[batch.count % BATCH_WORDS] = (word, key, key.place(self.lines.len()));
             batch.count += 1;
             if batch.count == BATCH_WORDS {
                 self.end_batch(text, &mut batch, &mut each);
@@ -165,20 +164,20 @@ impl Vocabulary {
 
     #[inline]
     fn end_batch(&mut self, text: &str, batch: &mut Batch, each: &mut impl FnMut(Word, u32)) {
-        for (word, key) in &batch.words[..batch.count] {
-            each(*word, self.number_by(text, *word, key));
+        for (word, key, place) in &batch.words[..batch.count] {
+            each(*word, self.number_by(text, *word, key, *place));
         }
         batch.count = 0;
     }
 
     /// The number of the term of a word that stands in `text`.
     pub fn number_of(&mut self, text: &str, word: Word) -> u32 {
-        self.number_by(text, word, &Key::of(text, word))
+        let key = Key::of(text, word);
+        self.number_by(text, word, &key, key.place(self.lines.len()))
     }
 
     #[inline]
-    fn number_by(&mut self, text: &str, word: Word, key: &Key) -> u32 {
-        let place = key.place(self.lines.len());
+    fn number_by(&mut self, text: &str, word: Word, key: &Key, place: usize) -> u32 {
         let lang = self.maker.lang().letters();
         let Line([first, second]) = &self.lines[place];
         // Which of the two it is cannot be foreseen; that it is one of them can.

@@ -51,10 +51,10 @@ impl Simhash {
                 count += 1;
                 let feature = feature(last);
                 let (place, tag) = (&mut known[feature as usize % PLACES], tag(feature));
-                if count >= FEATURE_WORDS as u64 && *place != tag {
-                    *place = tag;
-                    votes.add(feature);
-                }
+                // Which of them are new cannot be guessed, so there is nothing to guess.
+                let is_new = (count >= FEATURE_WORDS as u64) & (*place != tag);
+                *place = if is_new { tag } else { *place };
+                votes.add_if(is_new, feature);
             });
         }
         (count >= words_min.max(FEATURE_WORDS as u64)).then(|| Self(votes.majority()))

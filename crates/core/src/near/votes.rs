@@ -21,10 +21,16 @@ impl Votes {
     /// Adds one to the counter of each bit that is set.
     #[inline]
     pub(crate) fn add(&mut self, number: u64) {
+        self.add_if(true, number);
+    }
+
+    /// The same if it counts.
+    #[inline]
+    pub(crate) fn add_if(&mut self, counts: bool, number: u64) {
         let place = self.count as usize % AT_A_TIME;
         self.waiting[place] = number;
-        self.count += 1;
-        if place == AT_A_TIME - 1 {
+        self.count += u64::from(counts);
+        if counts & (place == AT_A_TIME - 1) {
             self.add_eight();
         }
     }

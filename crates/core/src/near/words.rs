@@ -55,22 +55,41 @@ pub(super) fn each(text: &str, mut each: impl FnMut(u64)) {
 }
 
 /// What [`Word`] makes of letters and digits of ASCII. One bit makes small letters of them all.
+///
+/// Words are shorter and longer than eight letters without a rule, so for those of up to fifteen both is computed
+/// and one of it taken: a wrong guess costs more.
 #[inline]
 fn plain_word(bytes: &[u8], at: usize, end: usize) -> u64 {
     let letters = &bytes[at..end];
-    let (eights, rest) = letters.as_chunks::<8>();
-    let lower = |number: u64, bytes: usize| number | 0x2020_2020_2020_2020 >> (64 - 8 * bytes);
-    let whole =
-        eights.iter().fold(0, |hash, eight| mix(hash ^ lower(u64::from_be_bytes(*eight), 8)));
-    let rest = match (rest.len(), bytes[..end].last_chunk()) {
-        (0, _) => 0,
-        // With what stands before them there are eight, which are looked at together.
-        (left, Some(last)) => {
-            lower(u64::from_be_bytes(*last) & (u64::MAX >> (64 - 8 * left)), left)
-        }
-        (left, None) => lower(rest.iter().fold(0, |n, byte| n << 8 | u64::from(*byte)), left),
+    let (first, last) = (bytes[at..].first_chunk(), bytes[..end].last_chunk());
+    let (Some(first), Some(last), ..16) = (first, last, letters.len()) else {
+        return plain_word_by_eights(letters);
     };
+    let has_eight = u64::from(letters.len() >= 8).wrapping_neg();
+    let whole = mix(u64::from_be_bytes(*first) | SMALL) & has_eight;
+    let rest = (u64::from_be_bytes(*last) | SMALL) & LAST[letters.len() % 8];
     mix(whole ^ rest).wrapping_add(letters.len() as u64)
+}
+
+/// The bit of each letter that makes it small.
+const SMALL: u64 = 0x2020_2020_2020_2020;
+/// The last bytes of eight, so many.
+const LAST: [u64; 8] = {
+    let (mut masks, mut bytes) = ([0; 8], 0);
+    while bytes < 8 {
+        masks[bytes] = (1 << (8 * bytes)) - 1;
+        bytes += 1;
+    }
+    masks
+};
+
+/// The same for a word of any length, wherever it stands.
+fn plain_word_by_eights(letters: &[u8]) -> u64 {
+    let (eights, rest) = letters.as_chunks::<8>();
+    let whole =
+        eights.iter().fold(0, |hash, eight| mix(hash ^ (u64::from_be_bytes(*eight) | SMALL)));
+    let last = rest.iter().fold(0, |n, byte| n << 8 | u64::from(*byte));
+    mix(whole ^ ((last | SMALL) & LAST[rest.len()])).wrapping_add(letters.len() as u64)
 }
 
 /// Reads on from `at` byte by byte, up to the next white space or sign of ASCII; returns what is behind it.

@@ -6,6 +6,9 @@
 use super::base::Base;
 use super::{CrawlUrl, Fingerprint, UrlError};
 
+/// About what a URL takes.
+const URL_BYTES: usize = 64;
+
 /// URLs, or why there is none, in the order of the links.
 #[derive(Debug, Default)]
 pub struct UrlList {
@@ -23,8 +26,10 @@ struct Place {
 
 impl UrlList {
     /// The URLs of some links of a page.
-    pub fn of<'l>(base: &Base<'_>, links: impl Iterator<Item = &'l str>) -> Self {
-        let mut list = Self::default();
+    pub fn of<'l>(base: &Base<'_>, links: impl ExactSizeIterator<Item = &'l str>) -> Self {
+        let count = links.len();
+        let texts = String::with_capacity(count * URL_BYTES);
+        let mut list = Self { texts, urls: Vec::with_capacity(count) };
         links.for_each(|link| list.push(base, link));
         list
     }
