@@ -121,6 +121,13 @@ fn notes(found: &Found, index: &SearchIndex, args: &SearchArgs) -> Vec<String> {
             "the index lacks pages of this crawl: {why}; larm rebuild {dir} adds them"
         ));
     }
+    let unread = found.hits.iter().filter(|hit| hit.is_unread).count() as u64;
+    if unread > 0 {
+        let unread = human::count(unread);
+        notes.push(format!(
+            "the archive (warc/) cannot be read for the text of {unread} of these pages; what they say of themselves is shown"
+        ));
+    }
     if found.hits.is_empty() && found.pages == 0 && directory::in_use(&args.dir) {
         notes.push("the crawl has just begun; its pages can be found in a moment".to_owned());
     }

@@ -30,7 +30,7 @@ use crate::fetch::{
 use crate::files;
 use crate::frontier::near::Index;
 use crate::frontier::sieve::Recent;
-use crate::frontier::{DiskFrontier, Frontier, Opened, SharedAliases, SharedFrontier};
+use crate::frontier::{DiskFrontier, Frontier, Opened, Originals, SharedAliases, SharedFrontier};
 use crate::handle::{Handle, Idle, Shared};
 use crate::housekeeping::Housekeeper;
 use crate::jar::Jar;
@@ -232,6 +232,7 @@ impl Assembly {
         let known = Known {
             recent: opened.frontier.recent(),
             near: opened.frontier.near(),
+            originals: opened.frontier.originals(),
             aliases: opened.frontier.aliases(),
         };
         let mut frontier: Box<dyn Frontier> = Box::new(opened.frontier);
@@ -352,6 +353,7 @@ impl Assembly {
             rules: shared.rules.clone(),
             recent: known.recent,
             near: known.near,
+            originals: known.originals,
             aliases: known.aliases,
             duplicates: plan.duplicates,
             logins: Logins::new(&plan.logins, cookies, &plan.limits)?,
@@ -447,6 +449,7 @@ impl Assembly {
 struct Known {
     recent: Arc<Recent>,
     near: Arc<Index>,
+    originals: Arc<Originals>,
     aliases: SharedAliases,
 }
 

@@ -63,12 +63,9 @@ pub struct Engine {
     pub(crate) started: Millis,
 }
 
-type Joined = Result<Result<()>, tokio::task::JoinError>;
-
 /// What is under way, and where.
 struct Tasks {
-    workers: Workers,
-    fetches: JoinSet<Result<()>>,
+    fetches: Workers,
     names: JoinSet<Result<Named>>,
 }
 
@@ -76,7 +73,7 @@ impl Tasks {
     fn fetch(&mut self, line: &Arc<Line>, lease: Lease) {
         let (line, host) = (line.clone(), Fingerprint::of(lease.url().host()));
         let work = || async move { pipeline::process(&line, lease).await };
-        self.workers.spawn(host, &mut self.fetches, work);
+        self.fetches.spawn(host, work);
     }
 
     fn look_up(&mut self, line: &Arc<Line>, nameless: Nameless) {
@@ -112,9 +109,9 @@ impl Timers {
 impl Engine {
     /// Runs until there is nothing left to do, or no more to be done.
     pub async fn run(mut self) -> Result<Ending> {
-        let workers = Workers::start(self.more_threads);
-        let workers = workers.map_err(|error| Error::Stopped(format!("no threads: {error}")))?;
-        let mut tasks = Tasks { workers, fetches: JoinSet::new(), names: JoinSet::new() };
+        let fetches = Workers::start(self.more_threads, self.limits.fetches_max);
+        let fetches = fetches.map_err(|error| Error::Stopped(format!("no threads: {error}")))?;
+        let mut tasks = Tasks { fetches, names: JoinSet::new() };
         let mut timers = Timers::new();
         let ending = loop {
             match self.turn(&mut tasks)? {
@@ -297,13 +294,11 @@ impl Engine {
     }
 
     /// One fetch is over; whatever else is over by now is taken along.
-    fn fetched(&mut self, done: Joined, tasks: &mut Tasks) -> Result<()> {
-        let panicked =
-            |error| Error::Stopped(format!("larm has a bug: a fetch panicked ({error})"));
+    fn fetched(&mut self, done: Result<()>, tasks: &mut Tasks) -> Result<()> {
         let mut next = Some(done);
         while let Some(done) = next {
             self.places.ended();
-            done.map_err(panicked)??;
+            done?;
             next = tasks.fetches.try_join_next();
         }
         Ok(())
@@ -357,7 +352,7 @@ impl Engine {
         tasks.names.abort_all();
         let all = async {
             while let Some(done) = tasks.fetches.join_next().await {
-                done.map_err(|error| Error::Stopped(format!("a fetch panicked ({error})")))??;
+                done?;
             }
             Ok(())
         };

@@ -6,8 +6,9 @@
 //! elsewhere only when that thread has clearly more to do than another
 //! (`docs/adr/0028-hosts-have-a-thread.md`).
 //!
-//! The first worker is the event loop that the crawl itself runs on, with engine and writer; the others have a thread each,
-//! which ends with the crawl.
+//! The crawl's own thread has engine and writer as well, for which all others wait, so it has half as many hosts as they have.
+//! What is for another thread goes into that thread's queue, and what came of it comes back by one queue for all: to start a
+//! task on a runtime of another thread takes a system call each time, and these take one for whatever has gathered.
 
 use std::io;
 use std::sync::Arc;
@@ -16,83 +17,138 @@ use std::thread;
 
 use larm_core::url::Fingerprint;
 use tokio::runtime::{Builder, Handle};
-use tokio::sync::oneshot;
-use tokio::task::JoinSet;
+use tokio::sync::mpsc;
+use tokio::task::{JoinError, JoinSet};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::fetch::BoxFuture;
 
 /// A thread is left for another when it has more than so many times as much to do.
 const SLACK: usize = 2;
+/// Of how many hosts another thread is the home, where the crawl's own is that of one.
+const HOSTS_OF_OTHERS: usize = 2;
 
-/// The threads that fetches run on. Without any, they run wherever the crawl's own runtime puts them.
-#[derive(Default)]
-pub(crate) struct Workers(Vec<Worker>);
+/// Something to be done for a host. It is made where it runs: it takes some thousand bytes, which would be moved about
+/// until the task that they belong to is under way.
+type Work = Box<dyn FnOnce() -> BoxFuture<'static, Result<()>> + Send>;
+
+/// The threads that fetches run on, and what is under way there.
+pub(crate) struct Workers {
+    /// What runs on the crawl's own thread; or, without others, wherever its runtime puts it.
+    own: JoinSet<Result<()>>,
+    others: Vec<Worker>,
+    /// What has ended on other threads.
+    ended: mpsc::Receiver<Result<()>>,
+    /// How much is under way there, and may be.
+    elsewhere: usize,
+    elsewhere_max: usize,
+}
 
 struct Worker {
-    handle: Handle,
+    /// When this is gone, the thread ends.
+    queue: mpsc::Sender<(Work, Report)>,
     /// Fetches under way.
     busy: Arc<AtomicUsize>,
-    /// Ends the thread when it is dropped; the crawl's own has none.
-    _end: Option<oneshot::Sender<()>>,
+    ended: mpsc::Sender<Result<()>>,
 }
 
 impl Workers {
-    /// So many threads beside the one that this is called on, which has to be that of an event loop.
-    pub fn start(more: usize) -> io::Result<Self> {
-        if more == 0 {
-            return Ok(Self::default());
-        }
-        let own = Worker { handle: Handle::current(), busy: Arc::default(), _end: None };
-        let others = (0..more).map(|_| Worker::start());
-        let workers = std::iter::once(Ok(own)).chain(others).collect::<io::Result<_>>()?;
-        Ok(Self(workers))
+    /// So many threads beside the one that this is called on, which has to be that of an event loop; at most
+    /// `under_way_max` fetches are under way on them.
+    pub fn start(more: usize, under_way_max: u64) -> io::Result<Self> {
+        let elsewhere_max = usize::try_from(under_way_max).unwrap_or(usize::MAX).max(1);
+        let (sender, ended) = mpsc::channel(elsewhere_max);
+        let others = (0..more).map(|_| Worker::start(&sender, elsewhere_max));
+        let others = others.collect::<io::Result<_>>()?;
+        Ok(Self { own: JoinSet::new(), others, ended, elsewhere: 0, elsewhere_max })
+    }
+
+    /// How many fetches are under way.
+    pub fn len(&self) -> usize {
+        self.own.len() + self.elsewhere
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Runs what is to be done for a host.
-    ///
-    /// It is made where it runs, and boxed there: it takes some thousand bytes, which would be moved about three times
-    /// until the task that they belong to is under way.
-    pub fn spawn<W>(
-        &self,
-        host: Fingerprint,
-        tasks: &mut JoinSet<Result<()>>,
-        make: impl FnOnce() -> W + Send + 'static,
-    ) where
+    pub fn spawn<W>(&mut self, host: Fingerprint, make: impl FnOnce() -> W + Send + 'static)
+    where
         W: Future<Output = Result<()>> + Send + 'static,
     {
-        match self.choose(host) {
-            None => tasks.spawn(async move { Box::pin(make()).await }),
-            Some(worker) => {
-                let place = Place::of(&worker.busy);
-                let work = async move {
-                    let _place = place;
-                    Box::pin(make()).await
-                };
-                tasks.spawn_on(work, &worker.handle)
-            }
+        let worker = self.choose(host).filter(|_| self.elsewhere < self.elsewhere_max);
+        let Some(worker) = worker else {
+            self.own.spawn(async move { Box::pin(make()).await });
+            return;
         };
+        let work: Work = Box::new(move || Box::pin(make()));
+        // There is room for all that may be under way. On a thread that is gone it would have ended, too, and its report
+        // says so.
+        let _ = worker.queue.try_send((work, Report::on(worker)));
+        self.elsewhere += 1;
     }
 
-    /// The host's own worker, or the one with the least to do if that has clearly less.
+    /// What has come of the next fetch that ends; `None` if none is under way.
+    pub async fn join_next(&mut self) -> Option<Result<()>> {
+        if self.is_empty() {
+            return None;
+        }
+        tokio::select! {
+            Some(done) = self.own.join_next() => Some(done.unwrap_or_else(panicked)),
+            Some(done) = self.ended.recv() => {
+                self.elsewhere -= 1;
+                Some(done)
+            }
+        }
+    }
+
+    /// What has come of one that has ended already.
+    pub fn try_join_next(&mut self) -> Option<Result<()>> {
+        if let Some(done) = self.own.try_join_next() {
+            return Some(done.unwrap_or_else(panicked));
+        }
+        let done = self.ended.try_recv().ok()?;
+        self.elsewhere -= 1;
+        Some(done)
+    }
+
+    /// Gives up whatever is under way, and returns when nothing is.
+    pub async fn shutdown(&mut self) {
+        self.others.clear();
+        self.own.shutdown().await;
+        while self.join_next().await.is_some() {}
+    }
+
+    /// The host's own worker, or the one with the least to do if that has clearly less; none for the crawl's own thread.
     fn choose(&self, host: Fingerprint) -> Option<&Worker> {
-        let workers = &self.0;
-        let idlest = workers.iter().min_by_key(|worker| worker.load())?;
-        let home = &workers[(host.0 % workers.len() as u64) as usize];
-        let least = idlest.load();
-        Some(if home.load() > least * SLACK { idlest } else { home })
+        let own = (self.own.len(), None);
+        let load = |worker| (Worker::load(worker), Some(worker));
+        let (least, idlest) =
+            self.others.iter().map(load).chain([own]).min_by_key(|(load, _)| *load)?;
+        let places = self.others.len() * HOSTS_OF_OTHERS + 1;
+        let place = (host.0 % places as u64) as usize;
+        let home = place.checked_sub(1).map(|place| &self.others[place / HOSTS_OF_OTHERS]);
+        let at_home = home.map_or(own, load).0;
+        if at_home > least * SLACK { idlest } else { home }
     }
 }
 
 impl Worker {
-    fn start() -> io::Result<Self> {
+    fn start(ended: &mpsc::Sender<Result<()>>, queue_max: usize) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let (handle, (end, ended)) = (runtime.handle().clone(), oneshot::channel::<()>());
+        let (queue, mut waiting) = mpsc::channel(queue_max);
         thread::Builder::new().name("larm-fetch".to_owned()).spawn(move || {
-            // It is never sent: its sender goes away with the crawl.
-            let _gone = runtime.block_on(ended);
+            let handle = runtime.handle().clone();
+            runtime.block_on(async move {
+                while let Some((work, report)) = waiting.recv().await {
+                    run(&handle, work, report);
+                }
+            });
             runtime.shutdown_background();
         })?;
-        Ok(Self { handle, busy: Arc::default(), _end: Some(end) })
+        Ok(Self { queue, busy: Arc::default(), ended: ended.clone() })
     }
 
     fn load(&self) -> usize {
@@ -100,83 +156,149 @@ impl Worker {
     }
 }
 
-/// Counts a fetch as under way, however it ends.
-struct Place(Arc<AtomicUsize>);
+fn run(handle: &Handle, work: Work, report: Report) {
+    handle.spawn(async move { report.tell(work().await) });
+}
 
-impl Place {
-    fn of(busy: &Arc<AtomicUsize>) -> Self {
-        busy.fetch_add(1, Ordering::Relaxed);
-        Self(busy.clone())
+fn panicked(error: JoinError) -> Result<()> {
+    Err(Error::Stopped(format!("larm has a bug: a fetch panicked ({error})")))
+}
+
+/// Counts a fetch as under way, and tells what came of it, however it ends.
+struct Report {
+    busy: Arc<AtomicUsize>,
+    ended: mpsc::Sender<Result<()>>,
+    result: Option<Result<()>>,
+}
+
+impl Report {
+    fn on(worker: &Worker) -> Self {
+        worker.busy.fetch_add(1, Ordering::Relaxed);
+        Self { busy: worker.busy.clone(), ended: worker.ended.clone(), result: None }
+    }
+
+    fn tell(mut self, result: Result<()>) {
+        self.result = Some(result);
     }
 }
 
-impl Drop for Place {
+impl Drop for Report {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.busy.fetch_sub(1, Ordering::Relaxed);
+        let unknown = || Err(Error::Stopped("larm has a bug: a fetch panicked".to_owned()));
+        // There is room for all that are under way. If nobody listens any more, the crawl is over.
+        let _ = self.ended.try_send(self.result.take().unwrap_or_else(unknown));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+    use std::sync::Mutex;
+
     use super::*;
 
     fn event_loop() -> tokio::runtime::Runtime {
         Builder::new_current_thread().enable_all().build().unwrap()
     }
 
+    fn under_way(workers: &Workers) -> usize {
+        workers.own.len() + workers.others.iter().map(Worker::load).sum::<usize>()
+    }
+
     #[test]
     fn a_host_stays_on_its_thread_until_another_has_clearly_less_to_do() {
         event_loop().block_on(async {
-            let workers = Workers::start(2).unwrap();
-            let home = || workers.choose(Fingerprint(7)).map(|worker| Arc::as_ptr(&worker.busy));
-            let own = home().unwrap();
-            let at_home = workers.0.iter().find(|worker| Arc::as_ptr(&worker.busy) == own).unwrap();
-            let all = |load: usize| {
-                workers.0.iter().for_each(|worker| worker.busy.store(load, Ordering::Relaxed));
+            let mut workers = Workers::start(2, 8).unwrap();
+            let home = |workers: &Workers| {
+                workers.choose(Fingerprint(7)).map(|worker| Arc::as_ptr(&worker.busy))
             };
-            // Loads of all others, of its own, and whether it stays.
-            for (others, its_own, stays) in
-                [(0, 0, true), (0, 1, false), (1, 2, true), (8, 16, true), (8, 17, false)]
-            {
-                all(others);
-                at_home.busy.store(its_own, Ordering::Relaxed);
-                assert_eq!(home() == Some(own), stays, "{others} {its_own}");
+            let own = home(&workers).expect("place 2 of 5 is that of the first one");
+            // Fetches on the crawl's own thread, on the other, on its own, and whether it stays.
+            let cases = [
+                (0, 0, 0, true),
+                (0, 0, 1, false),
+                (1, 1, 2, true),
+                (8, 9, 16, true),
+                (9, 8, 17, false),
+            ];
+            for (crawls, other, its_own, stays) in cases {
+                while workers.own.len() < crawls {
+                    workers.own.spawn(std::future::pending());
+                }
+                workers.others[1].busy.store(other, Ordering::Relaxed);
+                workers.others[0].busy.store(its_own, Ordering::Relaxed);
+                assert_eq!(home(&workers) == Some(own), stays, "{crawls} {other} {its_own}");
             }
+        });
+    }
+
+    #[test]
+    fn the_own_thread_is_home_to_half_as_many_hosts() {
+        event_loop().block_on(async {
+            let workers = Workers::start(2, 8).unwrap();
+            let is_own = |n: &u64| workers.choose(Fingerprint(*n)).is_none();
+            assert_eq!((0..1_000).filter(is_own).count(), 200);
         });
     }
 
     #[test]
     fn work_is_done_on_all_threads_and_counted_until_it_ends() {
         event_loop().block_on(async {
-            let workers = Workers::start(1).unwrap();
-            let (mut tasks, gate) = (JoinSet::new(), Arc::new(tokio::sync::Semaphore::new(0)));
-            let seen = Arc::new(std::sync::Mutex::new(std::collections::HashSet::new()));
-            for n in 0..8 {
+            let mut workers = Workers::start(1, 64).unwrap();
+            let gate = Arc::new(tokio::sync::Semaphore::new(0));
+            let seen = Arc::new(Mutex::new(HashSet::new()));
+            for n in 0..9 {
                 let (seen, gate) = (seen.clone(), gate.clone());
-                workers.spawn(Fingerprint(n), &mut tasks, move || async move {
+                workers.spawn(Fingerprint(n), move || async move {
                     let _passed = gate.acquire().await;
                     seen.lock().unwrap().insert(thread::current().id());
-                    if n == 7 { std::future::pending().await } else { Ok(()) }
+                    if n >= 7 { std::future::pending().await } else { Ok(()) }
                 });
             }
-            let under_way = || workers.0.iter().map(Worker::load).sum::<usize>();
-            assert_eq!(under_way(), 8);
-            gate.add_permits(8);
+            assert_eq!((workers.len(), under_way(&workers)), (9, 9));
+            gate.add_permits(9);
             for _ in 0..7 {
-                tasks.join_next().await.unwrap().unwrap().unwrap();
+                workers.join_next().await.unwrap().unwrap();
             }
-            assert_eq!((under_way(), seen.lock().unwrap().len()), (1, 2));
-            tasks.shutdown().await;
-            assert_eq!(under_way(), 0, "what is given up is not under way");
+            assert_eq!((workers.len(), under_way(&workers), seen.lock().unwrap().len()), (2, 2, 2));
+            workers.shutdown().await;
+            assert_eq!((workers.len(), under_way(&workers)), (0, 0));
+            assert!(workers.join_next().await.is_none());
+        });
+    }
+
+    #[test]
+    fn whoever_panics_is_told_of_on_every_thread() {
+        event_loop().block_on(async {
+            let mut workers = Workers::start(1, 64).unwrap();
+            for place in [0, 1] {
+                workers.spawn(Fingerprint(place), || async { panic!("on purpose") });
+                let error = workers.join_next().await.unwrap().unwrap_err();
+                assert!(error.to_string().contains("panicked"), "{error}");
+            }
+            assert!(workers.is_empty());
+        });
+    }
+
+    #[test]
+    fn no_more_is_under_way_elsewhere_than_there_is_room_for() {
+        event_loop().block_on(async {
+            let mut workers = Workers::start(1, 2).unwrap();
+            (0..3).for_each(|_| workers.spawn(Fingerprint(1), || async { Ok(()) }));
+            assert_eq!((workers.elsewhere, workers.own.len()), (2, 1));
+            while let Some(done) = workers.join_next().await {
+                done.unwrap();
+            }
         });
     }
 
     #[test]
     fn without_threads_of_its_own_work_goes_where_the_runtime_puts_it() {
         event_loop().block_on(async {
-            let (workers, mut tasks) = (Workers::start(0).unwrap(), JoinSet::new());
-            workers.spawn(Fingerprint(7), &mut tasks, || async { Ok(()) });
-            assert!(tasks.join_next().await.unwrap().unwrap().is_ok());
+            let mut workers = Workers::start(0, 64).unwrap();
+            workers.spawn(Fingerprint(7), || async { Ok(()) });
+            assert!(workers.join_next().await.unwrap().is_ok());
         });
     }
 }

@@ -98,6 +98,8 @@ pub struct Hit {
     pub score: f32,
     /// Why it was found.
     pub snippet: Snippet,
+    /// Whether the archive could not be read for that, so that the snippet is what the page says of itself at best.
+    pub is_unread: bool,
     /// Its date, in milliseconds since 1970.
     pub date: u64,
     /// Its media type.
@@ -251,15 +253,16 @@ impl Search<'_> {
             true => Some(explain(self.searcher, found, &meaning.scored)?),
             false => None,
         };
+        let (snippet, is_unread) = match request.snippets {
+            true => self.snippet(&document, meaning),
+            false => Default::default(),
+        };
         Ok(Hit {
             url: text_of(fields.url).to_owned(),
             title: snippet::one_line(untagged(text_of(fields.title)).1),
             score: found.score(),
-            snippet: if request.snippets {
-                self.snippet(&document, meaning)
-            } else {
-                Snippet::default()
-            },
+            snippet,
+            is_unread,
             date: numbers.u64("date")?.first(found.doc.doc_id).unwrap_or_default(),
             media: text_of(fields.media).to_owned(),
             lang: text_of(fields.lang).to_owned(),
@@ -269,10 +272,11 @@ impl Search<'_> {
         })
     }
 
-    /// From the main part, unless the rest says far more; else what the page says of itself.
-    fn snippet(&self, document: &TantivyDocument, meaning: &Meaning) -> Snippet {
+    /// From the main part, unless the rest says far more; else what the page says of itself. And whether its text could
+    /// not be read.
+    fn snippet(&self, document: &TantivyDocument, meaning: &Meaning) -> (Snippet, bool) {
         let (fields, limits) = (&self.index.fields, &self.index.limits);
-        let (lang, main, rest) = self.texts(document);
+        let Texts { lang, main, rest, is_unread } = self.texts(document);
         let best_in = |text: &str| snippet::best(text, lang, &meaning.shown, limits);
         let best = match (best_in(&main), best_in(&rest)) {
             (Some(main), Some(rest)) if rest.1 > main.1 * REST_TIMES => Some(rest),
@@ -280,24 +284,26 @@ impl Search<'_> {
         };
         let told = text_of(document, fields.description);
         let told = if told.is_empty() { &main } else { told };
-        best.map(|(snippet, _)| snippet).unwrap_or_else(|| snippet::beginning(told, limits))
+        let snippet = best.map(|(snippet, _)| snippet);
+        (snippet.unwrap_or_else(|| snippet::beginning(told, limits)), is_unread)
     }
 
-    /// The language of a page, its main part and the rest: from the archive, or as they are stored where it does not
-    /// have them. What can be read nowhere is not shown.
-    fn texts(&self, document: &TantivyDocument) -> (Lang, String, String) {
+    /// From the archive, or as they are stored where it does not have them. What can be read nowhere is not shown.
+    fn texts(&self, document: &TantivyDocument) -> Texts {
         let fields = &self.index.fields;
         let place = archive::place_of(text_of(document, fields.place));
         let url = text_of(document, fields.url);
-        let page = place.and_then(|place| self.index.archive.page(url, place).ok());
-        if let Some(page) = page {
+        let page = place.map(|place| self.index.archive.page(url, place));
+        let is_unread = page.as_ref().is_some_and(Result::is_err);
+        if let Some(Ok(page)) = page {
             let (main, rest) = main_and_rest(&page.text, &page.marks);
             let lang = Lang::of(text_of(document, fields.lang));
-            return (lang, joined(&page.text, &main), joined(&page.text, &rest));
+            let [main, rest] = [main, rest].map(|part| joined(&page.text, &part));
+            return Texts { lang, main, rest, is_unread };
         }
         let (lang, main) = untagged(text_of(document, fields.text));
         let (_, rest) = untagged(text_of(document, fields.rest));
-        (lang, main.to_owned(), rest.to_owned())
+        Texts { lang, main: main.to_owned(), rest: rest.to_owned(), is_unread }
     }
 
     /// URLs that brought the same bytes, as long as the page has not changed since.
@@ -322,6 +328,15 @@ impl Search<'_> {
         copies.sort_unstable();
         Ok(copies)
     }
+}
+
+/// What a page says.
+struct Texts {
+    lang: Lang,
+    main: String,
+    rest: String,
+    /// Whether it should be in the archive, and could not be read there.
+    is_unread: bool,
 }
 
 /// What is stored of a field; empty if nothing is.

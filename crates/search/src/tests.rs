@@ -662,7 +662,9 @@ fn where_the_archive_is_gone_pages_are_found_all_the_same() {
     let mut desk = Desk::with_archive(Limits::default());
     desk.write(&(0..3).map(article).collect::<Vec<_>>());
     desk.finish();
+    assert!(desk.search("boiled").hits.iter().all(|hit| !hit.is_unread));
     std::fs::remove_dir_all(desk.dir().join("warc")).unwrap();
+    assert!(desk.search("boiled").hits.iter().all(|hit| hit.is_unread));
     let found = shown(&desk, "boiled");
     assert_eq!(found.len(), 3);
     assert!(found.iter().all(|(_, title, text)| title.starts_with("Egg") && text.is_empty()));

@@ -13,6 +13,7 @@
 mod aliases;
 mod batch;
 mod board;
+mod changes;
 mod disk;
 mod encode;
 mod host;
@@ -26,6 +27,7 @@ mod memory;
 mod model_tests;
 pub mod near;
 mod numbered;
+mod originals;
 mod pack;
 mod piles;
 mod queue;
@@ -56,6 +58,7 @@ pub use host::host_key;
 pub use item::{Errand, Item, Place};
 pub use keyed::KeyMap;
 pub use lease::{Lease, Turn};
+pub use originals::Originals;
 pub use record::{Fate, Learnt, is_counted};
 pub use row::{
     CANONICAL, DROPPED, Likeness, NEAR_DUPLICATE, NO_SITEMAP, PageRow, RobotsRow, RobotsRules,

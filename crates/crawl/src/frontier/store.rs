@@ -210,6 +210,11 @@ impl Store {
         self.read(&self.digests, digest.as_bytes())
     }
 
+    /// Whether a page had this body.
+    pub fn has_original(&self, digest: &BodyDigest) -> Result<bool> {
+        self.digests.contains_key(digest.as_bytes()).map_err(|error| self.failed(&error))
+    }
+
     /// The robots.txt of an origin.
     pub fn robots(&self, origin: &str) -> Result<Option<RobotsRow>> {
         self.read(&self.robots, origin.as_bytes())

@@ -37,7 +37,7 @@ use crate::fetch::{BoxFuture, Decoded, Fetch, Fetched, Guard, Resolve, gunzip};
 use crate::frontier::near::Index;
 use crate::frontier::sieve::Recent;
 use crate::frontier::{
-    Errand, Frontier, Lease, NO_SITEMAP, SOFT_404, SharedAliases, SharedFrontier,
+    Errand, Frontier, Lease, NO_SITEMAP, Originals, SOFT_404, SharedAliases, SharedFrontier,
 };
 use crate::login::{Door, Logins};
 use crate::network::Network;
@@ -72,6 +72,8 @@ pub struct Line {
     pub recent: Arc<Recent>,
     /// Which pages have nearly the same words.
     pub near: Arc<Index>,
+    /// Which bodies are known.
+    pub originals: Arc<Originals>,
     /// Names that were found to be aliases.
     pub aliases: SharedAliases,
     /// What is done about pages that are there already.
@@ -216,7 +218,7 @@ impl Line {
         let host = permit.lease().host();
         let sent = move |at: Millis| {
             // The engine must hear of it if others have a time to wait for from here on.
-            if self.frontier().sent(host, at) {
+            if self.frontier.sent(host, at) {
                 self.wake.notify_one();
             }
         };
@@ -374,7 +376,8 @@ impl Line {
         }
         let sha1 = Sha1Digest::of(&fetched.payload);
         let body = BodyDigest::with_sha1(&sha1, &fetched.payload);
-        let same_as = self.frontier().original(&body)?;
+        let is_known = self.originals.knows(&body)?;
+        let same_as = if is_known { self.frontier().original(&body)? } else { None };
         Ok(Digested { body: Some(body), sha1: Some(sha1), same_as })
     }
 

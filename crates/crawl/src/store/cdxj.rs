@@ -150,9 +150,12 @@ pub struct Index {
 }
 
 impl Index {
-    /// Sorts the part into its final place. Does nothing if that was done before.
+    /// Sorts the part into its final place, as this run has written it.
     pub fn close(&self, sort_bytes_max: u64) -> Result<()> {
-        self.settle(u64::MAX, sort_bytes_max)
+        if self.part.exists() {
+            self.sort(&self.part, None, sort_bytes_max)?;
+        }
+        durable::remove(&self.part)
     }
 
     /// Closes an index whose archive file ends at `end` after a crash: lines that point behind it go.
@@ -175,7 +178,7 @@ impl Index {
                 return durable::remove(&self.part);
             }
             // CDXJ-1: whole, though perhaps of a longer archive file than there is now.
-            self.sort(&self.sorted, &mut |entry| entry.1 <= end, sort_bytes_max)?;
+            self.sort(&self.sorted, Some(&mut |entry| entry.1 <= end), sort_bytes_max)?;
         } else if self.part.exists() {
             // CDXJ-2: the first line out of order is where the crash begins.
             let mut last = None;
@@ -184,17 +187,12 @@ impl Index {
                 last = Some(if next { behind } else { u64::MAX });
                 next
             };
-            self.sort(&self.part, &mut in_order, sort_bytes_max)?;
+            self.sort(&self.part, Some(&mut in_order), sort_bytes_max)?;
         }
         durable::remove(&self.part)
     }
 
-    fn sort(
-        &self,
-        from: &Path,
-        keep: &mut dyn FnMut((u64, u64)) -> bool,
-        sort_bytes_max: u64,
-    ) -> Result<()> {
+    fn sort(&self, from: &Path, keep: Option<Keep<'_>>, sort_bytes_max: u64) -> Result<()> {
         let mut lines = KeptLines::open(from, keep)?;
         let first = take_run(&mut lines, sort_bytes_max)?;
         let second = take_run(&mut lines, sort_bytes_max)?;
@@ -232,29 +230,33 @@ impl Index {
     }
 }
 
-/// The lines of an index that are whole, are ours, and that `keep` says yes to.
-struct KeptLines<'a> {
-    path: &'a Path,
+/// Says whether a line is kept, by where its record begins and ends.
+type Keep<'a> = &'a mut dyn FnMut((u64, u64)) -> bool;
+
+/// The lines of an index that are whole, are ours, and that `keep` says yes to; or simply all.
+struct KeptLines<'p, 'k> {
+    path: &'p Path,
     file: BufReader<File>,
-    keep: &'a mut dyn FnMut((u64, u64)) -> bool,
+    keep: Option<Keep<'k>>,
 }
 
-impl<'a> KeptLines<'a> {
-    fn open(path: &'a Path, keep: &'a mut dyn FnMut((u64, u64)) -> bool) -> Result<Self> {
+impl<'p, 'k> KeptLines<'p, 'k> {
+    fn open(path: &'p Path, keep: Option<Keep<'k>>) -> Result<Self> {
         let file = BufReader::new(File::open(path).map_err(Error::io(path))?);
         Ok(Self { path, file, keep })
     }
 
     fn judge(&mut self, line: Vec<u8>) -> Option<String> {
         let line = String::from_utf8(line).ok().filter(|line| line.ends_with('\n'));
+        let Some(keep) = &mut self.keep else { return line };
         let range = line.as_deref().and_then(Span::of);
         // A line that cannot be read ends what is in order, as one at the wrong place does.
-        let kept = (self.keep)(range.unwrap_or((0, u64::MAX)));
+        let kept = keep(range.unwrap_or((0, u64::MAX)));
         line.filter(|_| kept && range.is_some())
     }
 }
 
-impl Iterator for KeptLines<'_> {
+impl Iterator for KeptLines<'_, '_> {
     type Item = Result<String>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -42,6 +42,7 @@ use super::host::host_key;
 use super::lease::{Lease, Turn};
 use super::log::Log;
 use super::near::{self, Near, PageKey};
+use super::originals::Originals;
 use super::record::{Record, Settled};
 use super::row::{PageRow, RobotsRow, Totals};
 use super::sieve::{Recent, Sieve};
@@ -120,6 +121,11 @@ impl DiskFrontier {
     /// The names that were found to be aliases, for those who do not hold the frontier.
     pub fn aliases(&self) -> SharedAliases {
         self.state.aliases.shared()
+    }
+
+    /// Which bodies are known, for those who do not hold the frontier.
+    pub fn originals(&self) -> Arc<Originals> {
+        self.state.originals()
     }
 
     fn record(&mut self, record: Record) -> Result<()> {

@@ -32,7 +32,7 @@ impl State {
     pub fn gather(&mut self) -> Gathered {
         let mut gathered = Gathered {
             pages: self.pages.save(),
-            digests: self.digests.save(),
+            digests: self.originals.save(),
             robots: self.robots.save(),
             sites: self.sites.save(),
             ..Gathered::default()

@@ -12,7 +12,6 @@
 //! Nothing here knows a clock or the bench.
 
 mod arrive;
-mod changes;
 mod gather;
 mod learn;
 mod order;
@@ -29,12 +28,13 @@ use larm_core::url::{CrawlUrl, Fingerprint, site_of_host};
 use larm_core::workbench::{End, Health, HostKey, Pace};
 use larm_core::{FailureClass, Limits, Millis};
 
-use self::changes::Changes;
 use super::aliases::AliasBook;
+use super::changes::Changes;
 use super::host::{HOST_BYTES, Host, HostRow, Origin, host_key};
 use super::item::Place;
 use super::keyed::KeyMap;
 use super::near::{self, PageKey};
+use super::originals::Originals;
 use super::pack::{Packed, Packs};
 use super::piles::{Piles, Saved};
 use super::record::Record;
@@ -77,8 +77,8 @@ pub struct State {
     pub sites: Sites,
     /// Pages settled since the last checkpoint, each with its partition.
     pages: Changes<KeyMap<Fingerprint, (u16, Row)>>,
-    /// Bodies first seen since the last checkpoint.
-    digests: Changes<KeyMap<BodyDigest, Row>>,
+    /// Bodies, those first seen since the last checkpoint among them.
+    originals: Arc<Originals>,
     /// robots.txt files since the last checkpoint.
     robots: Changes<HashMap<Box<str>, Row>>,
     /// Which pages have nearly the same words.
@@ -112,6 +112,7 @@ impl State {
         run_started: Millis,
     ) -> Self {
         Self {
+            originals: Arc::new(Originals::new(store.clone())),
             store,
             shelves: Shelves::new(piles, limits.arrivals_bytes_max),
             limits,
@@ -123,7 +124,6 @@ impl State {
             hosts: KeyMap::default(),
             sites: Sites::default(),
             pages: Changes::default(),
-            digests: Changes::default(),
             robots: Changes::default(),
             near,
             aliases: AliasBook::default(),
@@ -181,7 +181,7 @@ impl State {
     /// Forgets what the checkpoint that was just written holds.
     pub fn checkpointed(&mut self, arrivals: Saved) {
         self.pages.forget_saved();
-        self.digests.forget_saved();
+        self.originals.forget_saved();
         self.robots.forget_saved();
         self.shelves.checkpointed(arrivals);
         for host in self.hosts.values_mut() {
@@ -224,13 +224,18 @@ impl State {
 
     /// The first page that had this body, and has it still.
     pub fn original(&self, digest: &BodyDigest) -> Result<Option<SameAs>> {
-        let first: Option<SameAs> = match self.digests.get(digest) {
-            Some(row) => Some(self.store.decode(row)?),
+        let first: Option<SameAs> = match self.originals.young(digest) {
+            Some(row) => Some(self.store.decode(&row)?),
             None => self.store.original(digest)?,
         };
         let url = first.as_ref().and_then(|first| CrawlUrl::from_canonical(&first.url));
         let page = url.map(|url| self.page(&url)).transpose()?.flatten();
         Ok(first.filter(|_| !page.is_some_and(|page| page.has_fact(DROPPED))))
+    }
+
+    /// Which bodies are known, for those who do not hold the frontier.
+    pub fn originals(&self) -> Arc<Originals> {
+        self.originals.clone()
     }
 
     /// The robots.txt of an origin.

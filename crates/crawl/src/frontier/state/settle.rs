@@ -198,10 +198,10 @@ impl State {
         self.totals.count(row);
         if let (Some(digest), Some(payload_digest), None) =
             (&row.digest, row.payload_digest.filter(|_| row.warc.is_some()), &row.same_as)
-            && self.digests.get(digest).is_none()
+            && self.originals.young(digest).is_none()
         {
             let first = SameAs { url: row.url.to_string(), at: row.at, payload_digest };
-            self.digests.insert(*digest, encode(&first));
+            self.originals.insert(*digest, encode(&first));
             self.change_bytes += row.url.len() as u64 + ROW_BYTES;
         }
         self.near.release(&row.url);
