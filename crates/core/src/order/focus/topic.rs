@@ -120,6 +120,16 @@ impl Judge {
         both(query, self.profile.as_ref().map(|profile| profile.promise(features)))
     }
 
+    /// What words in the plural promise: that there is a list of what is looked for.
+    pub fn promise_of_list(&self, plurals: &[u32]) -> f32 {
+        if plurals.is_empty() {
+            return 0.0;
+        }
+        let query = self.topic.query.as_ref();
+        let query = query.map(|query| query.promise_of_list(plurals));
+        both(query, self.profile.as_ref().map(|profile| profile.promise_of_list(plurals)))
+    }
+
     /// Weighs the words of the query by what was seen so far.
     pub fn weigh(&mut self) {
         if let Some(query) = &mut self.topic.query {
