@@ -312,7 +312,7 @@ proptest! {
 
     #[test]
     fn focus_3_bytes_with_a_right_sum_are_read_or_refused(body in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let mut bytes = [b"larmfocus\x02".as_slice(), &body].concat();
+        let mut bytes = [b"larmfocus\x03".as_slice(), &body].concat();
         bytes.extend(xxhash_rust::xxh3::xxh3_64(&bytes).to_le_bytes());
         if let Ok(mut focus) = Focus::from_bytes(&bytes, &limits()) {
             focus.read(&url("http://h/"), "", BEES, &[]);
