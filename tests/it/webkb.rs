@@ -158,7 +158,6 @@ fn a_focused_crawl_of_real_departments_finds_what_it_looks_for_early() {
         "harvest: {breadth:.3} breadth first, {by_query:.3} by query, {by_example:.3} by examples"
     );
     assert!(by_query >= breadth * 2.0, "{by_query} by query, {breadth} breadth first");
-    // On a busy machine the first pages come in another order, and a crawl by examples may settle on the wrong lists: see
-    // docs/focus.md.
-    assert!(by_example > breadth, "{by_example} by examples, {breadth} breadth first");
+    // Crawls differ by what is read when; docs/focus.md tells how far they were apart, also on a busy machine.
+    assert!(by_example >= breadth * 2.0, "{by_example} by examples, {breadth} breadth first");
 }

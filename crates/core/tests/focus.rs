@@ -7,6 +7,8 @@
 
 #[path = "../examples/harvest/crawl.rs"]
 mod crawl;
+#[path = "../examples/harvest/live.rs"]
+mod live;
 #[path = "../examples/harvest/options.rs"]
 mod options;
 #[path = "../src/random.rs"]

@@ -13,20 +13,31 @@ pub struct Start<'a> {
     pub web: &'a Web,
     pub seeds: &'a [usize],
     pub within: &'a dyn Fn(&Sheet) -> bool,
+    /// Links that lead out of there are followed as well, in vain.
+    pub is_live: bool,
 }
 
 impl Start<'_> {
-    fn new_links(&self, page: usize, known: &mut [bool]) -> Vec<usize> {
+    fn follows(&self, page: usize) -> bool {
+        self.is_live || self.is_there(page)
+    }
+
+    /// Whether there is a page, and not a dead link.
+    pub fn is_there(&self, page: usize) -> bool {
+        (self.within)(&self.web.pages[page])
+    }
+
+    pub fn new_links(&self, page: usize, known: &mut [bool]) -> Vec<usize> {
         let targets = self.web.pages[page].links.iter().map(|link| link.target);
         let new = targets.filter(|&target| {
-            let is_new = !known[target] && (self.within)(&self.web.pages[target]);
+            let is_new = !known[target] && self.follows(target);
             known[target] |= is_new;
             is_new
         });
         new.collect()
     }
 
-    fn known(&self) -> Vec<bool> {
+    pub fn known(&self) -> Vec<bool> {
         let mut known = vec![false; self.web.pages.len()];
         self.seeds.iter().for_each(|&seed| known[seed] = true);
         known
@@ -37,7 +48,9 @@ impl Start<'_> {
         let (mut known, mut fetched) = (self.known(), Vec::new());
         let mut waiting: VecDeque<usize> = self.seeds.iter().copied().collect();
         while let Some(page) = waiting.pop_front() {
-            fetched.push(page);
+            if self.is_there(page) {
+                fetched.push(page);
+            }
             waiting.extend(self.new_links(page, &mut known));
         }
         fetched
@@ -78,9 +91,9 @@ impl Start<'_> {
         fetched
     }
 
-    fn read(&self, page: usize, focus: &mut Focus, scores: &mut [f32]) {
+    pub fn read(&self, page: usize, focus: &mut Focus, scores: &mut [f32]) {
         let sheet = &self.web.pages[page];
-        let links = sheet.links.iter().filter(|link| (self.within)(&self.web.pages[link.target]));
+        let links = sheet.links.iter().filter(|link| self.follows(link.target));
         let found: Vec<(usize, Link<'_>)> = links
             .map(|link| {
                 let url = &self.web.pages[link.target].url;

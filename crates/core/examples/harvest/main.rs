@@ -1,12 +1,13 @@
 //! What focused crawling brings on WebKB, against breadth-first and chance: tables, and a plot.
 //!
-//! `cargo run --release -p larm-core --example harvest [--main] [--seed N] [--starts N] [PLOT.svg]`, with the test
+//! `cargo run --release -p larm-core --example harvest [--main|--live] [--seed N] [--starts N] [PLOT.svg]`, with the test
 //! data where `LARM_TESTDATA` says. Each topic is a class of pages against all others. A crawl begins at some pages and may go to
 //! those of one university, or to all; examples are never pages that it can reach, and for a university they
 //! are of other universities. Harvest is the share of relevant pages among those fetched.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
 
 mod crawl;
+mod live;
 mod options;
 mod plot;
 #[path = "../../src/random.rs"]
@@ -18,17 +19,18 @@ mod trial;
 mod web;
 
 use options::Options;
-use trial::{Panel, SHARES, TOPICS, Trial, UNIVERSES};
+use trial::{Panel, SHARES, TOPICS, Trial};
 use web::Web;
 
 fn main() {
     let options = Options::read();
-    let Some(web) = Web::read() else { return };
+    let web = if options.live { Web::read_with_dead() } else { Web::read() };
+    let Some(web) = web else { return };
     let links = || web.pages.iter().flat_map(|page| &page.links);
     let texts = links().filter(|link| !link.text.is_empty() || !link.behind.is_empty());
     println!("{} pages, {} links, {} with text", web.pages.len(), links().count(), texts.count());
     let mut panels = Vec::new();
-    for universe in UNIVERSES {
+    for &universe in options.universes() {
         let seeds = trial::seed_sets(&web, universe, &options);
         for topic in TOPICS {
             let trial = Trial { universe, topic, seeds: &seeds, options: &options };
@@ -37,7 +39,7 @@ fn main() {
     }
     panels.iter().for_each(show);
     let all: Vec<&Panel> = panels.iter().collect();
-    for universe in UNIVERSES {
+    for &universe in options.universes() {
         let of = all.iter().copied().filter(|panel| panel.universe == universe);
         summary(&options, universe, &of.collect::<Vec<_>>());
     }

@@ -6,9 +6,10 @@ use larm_core::Limits;
 use larm_core::order::focus::Topic;
 
 use crate::crawl::{Scoring, Start};
+use crate::live::Live;
 use crate::options::Options;
 use crate::random::Random;
-use crate::web::{Sheet, Web};
+use crate::web::{DEAD, Sheet, Web};
 
 /// A class, a query that somebody might type for it, and one of a word.
 pub const TOPICS: [(&str, &str, &str); 5] = [
@@ -44,6 +45,9 @@ pub enum Method {
 impl Method {
     /// Those that are held against each other when something was changed.
     pub const MAIN: &[Self] = &[Self::Breadth, Self::Random, Self::Query, Self::Word, Self::Like];
+
+    /// Those that are crawled as it goes live.
+    pub const LIVE: &[Self] = &[Self::Breadth, Self::Query, Self::Like];
 
     pub const ALL: &[Self] = &[
         Self::Breadth,
@@ -130,10 +134,10 @@ impl Panel {
             panel.share += relevant as f64 / size as f64 / trial.seeds.len() as f64;
             let run = options.run(number);
             let like = examples(web, trial, &reached, run);
-            let start = Start { web, seeds, within: &within };
+            let start = Start { web, seeds, within: &within, is_live: options.live };
             for &method in options.methods {
-                let order = fetch(&start, method, &queries, &like, run);
-                panel.runs.entry(method).or_default().0.push(curve(web, &order, class));
+                let order = fetch(&start, method, &queries, &like, (run, size));
+                panel.runs.entry(method).or_default().0.push(curve(web, &order, class, size));
             }
         }
         panel.ceiling = (panel.share / 0.2).min(1.0);
@@ -162,11 +166,14 @@ fn fetch(
     method: Method,
     [query, word]: &[Topic; 2],
     like: &Topic,
-    seed: u64,
+    (seed, size): (u64, usize),
 ) -> Vec<usize> {
+    let live = |topic| Live::new(start, topic, seed).crawl(size / 5);
     match method {
         Method::Breadth => start.breadth_first(),
         Method::Random => start.random(seed),
+        Method::Query if start.is_live => live(query),
+        Method::Like if start.is_live => live(like),
         Method::Query => start.focused(query, Scoring::InBatches),
         Method::Word => start.focused(word, Scoring::InBatches),
         Method::Like => start.focused(like, Scoring::InBatches),
@@ -177,9 +184,9 @@ fn fetch(
     }
 }
 
-fn curve(web: &Web, fetched: &[usize], class: &str) -> Vec<f64> {
+fn curve(web: &Web, fetched: &[usize], class: &str, size: usize) -> Vec<f64> {
     let harvest = |share: usize| {
-        let count = (fetched.len() * share / 100).max(1);
+        let count = (size * share / 100).clamp(1, fetched.len());
         let relevant = fetched[..count].iter().filter(|page| web.pages[**page].class == class);
         relevant.count() as f64 / count as f64
     };
@@ -187,7 +194,7 @@ fn curve(web: &Web, fetched: &[usize], class: &str) -> Vec<f64> {
 }
 
 fn is_within(sheet: &Sheet, universe: &str) -> bool {
-    universe == "all" || sheet.university == universe
+    sheet.university != DEAD && (universe == "all" || sheet.university == universe)
 }
 
 /// Pages of the class that the crawl cannot reach, of other universities than the one it is in.

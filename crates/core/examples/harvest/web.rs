@@ -13,6 +13,9 @@ use url::Url;
 
 use crate::testdata;
 
+/// The university of pages that are not there.
+pub const DEAD: &str = "none";
+
 /// All pages, by their place in the index.
 pub struct Web {
     pub pages: Vec<Sheet>,
@@ -49,14 +52,26 @@ struct Row {
 impl Web {
     /// `None`, after saying so, where there is no test data.
     pub fn read() -> Option<Self> {
+        Self::made_of(|_| None)
+    }
+
+    /// The same with the links that lead out of the set: behind its pages there is one without a word for each URL.
+    pub fn read_with_dead() -> Option<Self> {
+        Self::made_of(|urls| Some(Dead::beside(urls)))
+    }
+
+    fn made_of(dead: impl Fn(&[CrawlUrl]) -> Option<Dead>) -> Option<Self> {
         let index = testdata::gunzip(&testdata::file("topic/webkb-index.jsonl.gz")?);
         let files = testdata::archive("topic/webkb-pages.tar.gz")?;
         let files: HashMap<String, Vec<u8>> = files.into_iter().collect();
         let index = String::from_utf8(index).unwrap();
         let rows: Vec<Row> = index.lines().map(row).collect();
         let urls: Vec<CrawlUrl> = rows.iter().map(|row| row.url.clone()).collect();
+        let mut dead = dead(&urls);
         let body = |row: &Row| files[&row.file][row.header_bytes..].to_vec();
-        let pages = rows.iter().map(|row| sheet(row, &body(row), &urls)).collect();
+        let mut pages: Vec<Sheet> =
+            rows.iter().map(|row| sheet(row, &body(row), &urls, dead.as_mut())).collect();
+        pages.extend(dead.into_iter().flat_map(|dead| dead.sheets));
         Some(Self { pages })
     }
 
@@ -74,6 +89,36 @@ impl Web {
             }
         }
         reached
+    }
+}
+
+/// What lies outside of the set.
+struct Dead {
+    sheets: Vec<Sheet>,
+    /// The number of every page, those of the set included.
+    numbers: HashMap<CrawlUrl, usize>,
+}
+
+impl Dead {
+    fn beside(urls: &[CrawlUrl]) -> Self {
+        Self { sheets: Vec::new(), numbers: urls.iter().cloned().zip(0..).collect() }
+    }
+
+    /// The number of a URL.
+    fn meet(&mut self, url: &CrawlUrl) -> usize {
+        let next = self.numbers.len();
+        *self.numbers.entry(url.clone()).or_insert_with(|| {
+            let none = String::new;
+            self.sheets.push(Sheet {
+                url: url.clone(),
+                class: none(),
+                university: DEAD.to_owned(),
+                title: none(),
+                text: none(),
+                links: Vec::new(),
+            });
+            next
+        })
     }
 }
 
@@ -101,7 +146,7 @@ fn url(text: &str) -> CrawlUrl {
     canonicalise(Url::parse(&url).unwrap(), &UrlRules::default()).unwrap()
 }
 
-fn sheet(row: &Row, body: &[u8], urls: &[CrawlUrl]) -> Sheet {
+fn sheet(row: &Row, body: &[u8], urls: &[CrawlUrl], dead: Option<&mut Dead>) -> Sheet {
     let at = row.url.to_url();
     let input = Input { url: &at, content_type: Some("text/html"), body, text: true };
     let page = parse(&input, &Limits::default());
@@ -109,26 +154,44 @@ fn sheet(row: &Row, body: &[u8], urls: &[CrawlUrl]) -> Sheet {
         url: row.url.clone(),
         class: row.class.clone(),
         university: row.university.clone(),
-        links: links(row, &at, &page, urls),
+        links: links(row, &at, &page, urls, dead),
         title: page.title.unwrap_or_default(),
         text: page.text,
     }
 }
 
 /// What the index says, each link with its texts.
-fn links(row: &Row, url: &Url, page: &Page, urls: &[CrawlUrl]) -> Vec<Link> {
+fn links(
+    row: &Row,
+    url: &Url,
+    page: &Page,
+    urls: &[CrawlUrl],
+    dead: Option<&mut Dead>,
+) -> Vec<Link> {
     let base = page.base.as_ref().unwrap_or(url);
     let rules = UrlRules::default();
     let base = Base::new(base, page.encoding(), &rules);
     let found: Vec<Option<CrawlUrl>> =
         page.links().map(|link| base.link(link.target).ok()).collect();
     let mut links = Vec::new();
-    for &target in row.links.iter().filter(|target| urls[**target] != row.url) {
-        let at = found.iter().position(|url| url.as_ref() == Some(&urls[target]));
+    let mut add = |target, at: Option<usize>| {
         let text = at.and_then(|at| page.links().nth(at)).map_or("", |link| link.text);
         let (before, behind) = at.map_or(("", ""), |at| page.beside(at, BESIDE_BYTES));
         let [text, before, behind] = [text, before, behind].map(str::to_owned);
         links.push(Link { target, text, before, behind });
+    };
+    for &target in row.links.iter().filter(|target| urls[**target] != row.url) {
+        let at = found.iter().position(|url| url.as_ref() == Some(&urls[target]));
+        add(target, at);
+    }
+    if let Some(dead) = dead {
+        let others = found.iter().enumerate().filter_map(|(at, url)| Some((at, url.as_ref()?)));
+        for (at, url) in others {
+            let target = dead.meet(url);
+            if target >= urls.len() {
+                add(target, Some(at));
+            }
+        }
     }
     links
 }

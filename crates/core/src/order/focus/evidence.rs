@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::bag::place;
 use super::topic::Judge;
-use super::words::{distinct, each, in_role};
+use super::words::{distinct, distinct_forms, each, in_role};
 use crate::url::CrawlUrl;
 
 /// Words of all links to a page that are kept.
@@ -48,6 +48,8 @@ pub(super) struct Hub<'a> {
     pub source: f32,
     /// What its title promises.
     title: f32,
+    /// What the plurals in it promise.
+    title_list: f32,
     /// How many links it has.
     links: u16,
     words: Vec<u16>,
@@ -62,12 +64,13 @@ impl<'a> Hub<'a> {
         links: &[Link<'_>],
         judge: &Judge,
     ) -> Self {
-        let (title, path) = (distinct(title), distinct(url.path()));
+        let ((title, plurals), path) = (distinct_forms(title), distinct(url.path()));
         let in_place = |role| move |feature: &u32| place(in_role(*feature, role));
         let words = title.iter().take(HUB_WORDS).map(in_place(HUB_TITLE));
         let words = words.chain(path.iter().take(HUB_WORDS).map(in_place(HUB_PATH))).collect();
         let links = u16::try_from(links.len()).unwrap_or(u16::MAX);
-        Self { url, source, title: judge.promise(&title), links, words }
+        let title_list = judge.promise_of_list(&plurals);
+        Self { url, source, title: judge.promise(&title), title_list, links, words }
     }
 
     /// Its number among those that are remembered.
@@ -83,6 +86,8 @@ pub(super) struct Evidence {
     pub source: f32,
     /// What the best title of a page that links to it promises.
     pub title: f32,
+    /// What the plurals in the best such title promise: a list of what is looked for.
+    pub title_list: f32,
     /// How many links the page has that was the first to link to it.
     pub listed: u16,
     /// What the best text of a link promises.
@@ -91,6 +96,8 @@ pub(super) struct Evidence {
     pub beside: f32,
     /// What the words of the URL promise.
     pub url: f32,
+    /// What the plurals in the best text of a link, or in the URL, promise.
+    pub list: f32,
     /// Links to it.
     pub links: u16,
     /// Pages that link to it.
@@ -104,9 +111,10 @@ pub(super) struct Evidence {
 impl Evidence {
     /// Of one link of a page.
     pub fn of(link: &Link<'_>, hub: &Hub<'_>, judge: &Judge) -> Self {
-        let own = distinct(link.text);
+        let (own, own_plurals) = distinct_forms(link.text);
         let beside = beside_words(link.beside);
-        let url = distinct(link.url.path_and_query());
+        let (url, url_plurals) = distinct_forms(link.url.path_and_query());
+        let lists = [own_plurals, url_plurals].map(|plurals| judge.promise_of_list(&plurals));
         let mut words = Vec::with_capacity(own.len() + beside.len() + url.len());
         for (role, features) in [(OWN, &own), (URL, &url), (BESIDE, &beside)] {
             words.extend(features.iter().map(|feature| place(in_role(*feature, role))));
@@ -116,10 +124,12 @@ impl Evidence {
         Self {
             source: hub.source,
             title: hub.title,
+            title_list: hub.title_list,
             listed: hub.links,
             own: judge.promise(&own),
             beside: judge.promise(&beside),
             url: judge.promise(&url),
+            list: lists[0].max(lists[1]),
             links: 1,
             hubs: vec![hub.id()],
             places: places(link.url),
@@ -128,8 +138,9 @@ impl Evidence {
     }
 
     /// What must be numbers.
-    pub fn numbers(&self) -> [f32; 5] {
-        [self.source, self.title, self.own, self.beside, self.url]
+    pub fn numbers(&self) -> [f32; 7] {
+        let Self { source, title, title_list, own, beside, url, list, .. } = *self;
+        [source, title, title_list, own, beside, url, list]
     }
 
     /// Whether so many links were read that further ones will say the same: most links of a site
@@ -154,6 +165,8 @@ impl Evidence {
             self.again(*hub, other.source);
         }
         self.title = self.title.max(other.title);
+        self.title_list = self.title_list.max(other.title_list);
+        self.list = self.list.max(other.list);
         self.own = self.own.max(other.own);
         self.beside = self.beside.max(other.beside);
         for word in other.words {

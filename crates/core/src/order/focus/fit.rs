@@ -6,7 +6,7 @@
 //! crawl of some hundred pages has no time for less.
 
 /// What is known of a link, words aside.
-pub(super) const FIGURES: usize = 10;
+pub(super) const FIGURES: usize = 12;
 /// How far a weight may be from its first guess: the variance before anything is learnt.
 const VARIANCE: f32 = 0.3;
 /// By how much more it may be off after each page: what a crawl meets changes, and rounding must never make a

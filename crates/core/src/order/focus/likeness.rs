@@ -27,6 +27,8 @@ const OWN_SHARE: f32 = 0.5;
 const AGAINST_SHARE: f32 = 0.5;
 /// Words of the second profile that a link's text need have to be as good as an example.
 const ENOUGH_WORDS: usize = 3;
+/// What a word of the first profile promises as name of a list, if it is neither heavier nor lighter than others.
+const LIST_SHARE: f32 = 0.7;
 
 /// Pages like those that are wanted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +46,7 @@ pub(super) struct Profile {
     index: Vec<u8>,
     odds_sum: f32,
     odds_enough: f32,
+    angle_mean: f32,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -63,6 +66,7 @@ impl Profile {
             terms: Vec::with_capacity(angles.len() + odds.len()),
             index: vec![0; BUCKETS],
             odds_sum: odds.iter().map(|(_, odds)| odds).sum(),
+            angle_mean: mean_of(&angles),
             odds_enough: odds.iter().take(ENOUGH_WORDS).map(|(_, odds)| odds).sum(),
         };
         for (place, angle) in angles {
@@ -90,6 +94,7 @@ impl Profile {
             && numbers.all(f32::is_finite)
             && self.odds_sum.is_finite()
             && self.odds_enough.is_finite()
+            && self.angle_mean.is_finite()
     }
 
     /// With the index that is not saved.
@@ -130,6 +135,15 @@ impl Profile {
         let found = features.iter().filter_map(|feature| self.find(place(*feature)));
         (found.map(|term| term.odds).sum::<f32>() / self.odds_enough).min(1.0)
     }
+
+    /// What words in the plural promise: from 0 to 1. Here counts what the examples speak of, and not what
+    /// sets them apart from the crawl: on the pages of a university students are no rare word, and still
+    /// they are listed where it says so.
+    pub fn promise_of_list(&self, plurals: &[u32]) -> f32 {
+        let found = plurals.iter().filter_map(|feature| self.find(place(*feature)));
+        let angle = found.map(|term| term.angle).sum::<f32>();
+        if angle > 0.0 { (LIST_SHARE * angle / self.angle_mean).min(1.0) } else { 0.0 }
+    }
 }
 
 /// In how many of some texts each word is.
@@ -160,6 +174,10 @@ impl Shares {
         let places = 0..=u16::MAX;
         places.filter(|place| self.with[usize::from(*place)] > 0 && self.is_common(*place))
     }
+}
+
+fn mean_of(weighed: &[(u16, f32)]) -> f32 {
+    weighed.iter().map(|(_, weight)| weight).sum::<f32>() / weighed.len().max(1) as f32
 }
 
 /// TF-IDF of a word.

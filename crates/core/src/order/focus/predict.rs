@@ -14,7 +14,7 @@ use super::topic::{logit, sigmoid};
 /// How far one page moves the weight of a word.
 const WORD_RATE: f32 = 0.03;
 /// Weights before anything is learnt, in the order of [`figures`].
-const AT_FIRST: [f32; FIGURES] = [0.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 0.1, 1.0, 0.2];
+const AT_FIRST: [f32; FIGURES] = [0.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 0.1, 1.0, 0.2, 2.0, 1.0];
 /// The logarithm of how many links a page has that is neither a list nor none.
 const LISTED_USUAL: f32 = 1.5;
 
@@ -87,7 +87,8 @@ impl Predictor {
 }
 
 /// Always one; the page with the link, the texts, the URL; places and hubs against all pages; how many links; the
-/// title of the page with the link, and how long a list that is.
+/// title of the page with the link, and how long a list that is; lists of what is looked for, by the names of the
+/// target and of the page with the link.
 fn figures(evidence: &Evidence, found: &Found<'_>) -> [f32; FIGURES] {
     let expect = |around: f32, place: &u32| found.places.expect(*place, around);
     let places = evidence.places.iter().fold(found.mean, expect);
@@ -105,5 +106,7 @@ fn figures(evidence: &Evidence, found: &Found<'_>) -> [f32; FIGURES] {
         f32::from(evidence.links).ln(),
         evidence.title,
         f32::from(evidence.listed).ln_1p() - LISTED_USUAL,
+        evidence.list,
+        evidence.title_list,
     ]
 }

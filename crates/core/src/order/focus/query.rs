@@ -64,10 +64,19 @@ impl Query {
 
     /// What a few words, such as a link's text, promise: from 0 to 1.
     pub fn promise(&self, features: &[u32]) -> f32 {
+        self.share_of(self.enough, features)
+    }
+
+    /// What words in the plural promise: one word of the query is enough, as lists have short names.
+    pub fn promise_of_list(&self, plurals: &[u32]) -> f32 {
+        self.share_of(self.idfs.iter().copied().fold(0.0, f32::max), plurals)
+    }
+
+    fn share_of(&self, enough: f32, features: &[u32]) -> f32 {
         let words = self.features.iter().zip(&self.idfs);
         let found = words.filter(|(feature, _)| features.contains(feature));
         let sum: f32 = found.map(|(_, idf)| idf).sum();
-        if sum > 0.0 { (sum / self.enough).min(1.0) } else { 0.0 }
+        if sum > 0.0 { (sum / enough).min(1.0) } else { 0.0 }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::Limits;
 use crate::url::Fingerprint;
 
 const NAME: &[u8; 9] = b"larmfocus";
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 const CHECK_BYTES: usize = 8;
 
 /// Why bytes are no state.

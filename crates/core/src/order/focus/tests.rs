@@ -58,6 +58,17 @@ fn words_of_one_stem_are_one_feature() {
 }
 
 #[test]
+fn plurals_are_told_from_words_that_only_end_like_them() {
+    for (text, plural) in [("All Courses", "courses"), ("graduate students", "student")] {
+        assert_eq!(words::distinct_forms(text).1, features(plural), "{text}");
+    }
+    for text in ["class", "its", "course", "student", "S", ""] {
+        assert!(words::distinct_forms(text).1.is_empty(), "{text}");
+    }
+    assert_eq!(words::distinct_forms("two hives").0, words::distinct("two hives"));
+}
+
+#[test]
 fn a_word_with_a_number_is_also_one_of_its_kind() {
     let [one, other] = ["cs101", "cs202"].map(features);
     assert_eq!((one.len(), other.len()), (2, 2));
@@ -146,6 +157,34 @@ fn a_link_with_the_words_of_the_query_promises_more() {
     let reading =
         focus.read(&url("http://h/2"), "", "x", &[beside, link(&url("http://h/d"), "more")]);
     assert!(reading.links[0] > reading.links[1], "the text beside it counts, too");
+}
+
+#[test]
+fn a_link_that_names_many_of_what_is_looked_for_promises_more_than_one_that_names_one() {
+    let mut focus = Focus::new(Topic::query("hive queen", &limits()), &limits());
+    let [many, one] = ["http://h/a", "http://h/b"].map(url);
+    let links = [link(&many, "Hives"), link(&one, "A hive")];
+    let reading = focus.read(&url("http://h/"), "", "x", &links);
+    assert!(reading.links[0] > reading.links[1] + 0.05, "{reading:?}");
+}
+
+#[test]
+fn what_examples_speak_of_names_their_lists_although_the_crawl_speaks_of_it_too() {
+    let mut topic = Topic::default();
+    for name in ["Ann", "Bob", "Cid"] {
+        let text = format!("{name} is a beekeeper with a hive and likes honey, chess and hiking");
+        topic.like(name, &text, &limits());
+    }
+    let mut focus = Focus::new(topic, &limits());
+    for number in 0..50 {
+        let page = url(&format!("http://h/{number}"));
+        let who = if number % 2 == 0 { "beekeeper" } else { "fisherman" };
+        focus.read(&page, "News", &format!("Each {who} will pay a tax of {number}"), &[]);
+    }
+    let targets = ["http://h/a", "http://h/b"].map(url);
+    let links = [link(&targets[0], "Beekeepers"), link(&targets[1], "Contact")];
+    let reading = focus.read(&url("http://h/"), "", "x", &links);
+    assert!(reading.links[0] > 1.5 * reading.links[1], "{reading:?}");
 }
 
 #[test]
@@ -273,7 +312,7 @@ proptest! {
 
     #[test]
     fn focus_3_bytes_with_a_right_sum_are_read_or_refused(body in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let mut bytes = [b"larmfocus\x02".as_slice(), &body].concat();
+        let mut bytes = [b"larmfocus\x03".as_slice(), &body].concat();
         bytes.extend(xxhash_rust::xxh3::xxh3_64(&bytes).to_le_bytes());
         if let Ok(mut focus) = Focus::from_bytes(&bytes, &limits()) {
             focus.read(&url("http://h/"), "", BEES, &[]);

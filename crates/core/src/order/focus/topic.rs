@@ -2,7 +2,9 @@
 //!
 //! How like a page is to a query or to examples is a number without a scale: what counts as much goes by
 //! the query, the examples and the web. So two groups of pages are kept in view, those that count and
-//! those that do not, and the mean of each. Half way between both a page is relevant by half.
+//! those that do not, and the mean of each. By a query, a page is relevant by half that lies half way between both.
+//! By examples it has to be as like them as those that count are in the mean: nearly all pages of a site
+//! share some words with examples, and what is learnt of links is only as good as what is called relevant.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +23,9 @@ const QUERY_GUESS: (f32, f32) = (0.40, 0.10);
 /// Of the likeness that examples have to their own profile: what a page that they did not make has, and
 /// what any other has.
 const LIKE_GUESS: (f32, f32) = (0.60, 0.20);
+/// Where between the two groups, from 0 to 1, a page is relevant by half: by a query, and by examples.
+const QUERY_HALF: f32 = 0.5;
+const LIKE_HALF: f32 = 1.0;
 /// How steep relevance rises between the two groups.
 const STEEPNESS: f32 = 6.0;
 /// How close both groups may come.
@@ -107,9 +112,9 @@ impl Judge {
             self.renew();
         }
         let query = self.topic.query.as_ref().map(|query| query.likeness(bag, &self.background));
-        let query = query.map(|likeness| self.by_query.judge(likeness));
+        let query = query.map(|likeness| self.by_query.judge(likeness, QUERY_HALF));
         let like = self.profile.as_ref().map(|profile| profile.likeness(bag, &self.background));
-        let like = like.map(|likeness| self.by_example.judge(likeness));
+        let like = like.map(|likeness| self.by_example.judge(likeness, LIKE_HALF));
         both(query, like)
     }
 
@@ -118,6 +123,16 @@ impl Judge {
         let query = self.topic.query.as_ref();
         let query = query.map(|query| query.promise(features));
         both(query, self.profile.as_ref().map(|profile| profile.promise(features)))
+    }
+
+    /// What words in the plural promise: that there is a list of what is looked for.
+    pub fn promise_of_list(&self, plurals: &[u32]) -> f32 {
+        if plurals.is_empty() {
+            return 0.0;
+        }
+        let query = self.topic.query.as_ref();
+        let query = query.map(|query| query.promise_of_list(plurals));
+        both(query, self.profile.as_ref().map(|profile| profile.promise_of_list(plurals)))
     }
 
     /// Weighs the words of the query by what was seen so far.
@@ -164,11 +179,11 @@ impl Scale {
         Self { high: mean(high), low: mean(low) }
     }
 
-    /// The relevance of a page, which moves the mean of its group.
-    fn judge(&mut self, likeness: f32) -> f32 {
+    /// The relevance of a page, which moves the mean of its group; one half at `half` between the groups.
+    fn judge(&mut self, likeness: f32, half: f32) -> f32 {
         let (high, low) = (self.high.value(), self.low.value());
         let place = (likeness - low) / f32::max(high - low, GAP_MIN);
-        let relevance = sigmoid(STEEPNESS * (place - 0.5));
+        let relevance = sigmoid(STEEPNESS * (place - half));
         self.high.add(likeness, relevance);
         self.low.add(likeness, 1.0 - relevance);
         relevance

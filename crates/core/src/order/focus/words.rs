@@ -14,9 +14,16 @@ const STEM_CHARACTERS: usize = 7;
 const STEM_BYTES: usize = STEM_CHARACTERS * 4;
 /// Letters that a word has at least.
 const CHARACTERS_MIN: usize = 2;
+/// Letters that a plural has at least: `was` and `its` are none.
+const PLURAL_CHARACTERS: usize = 4;
 
 /// Calls `each` with every word of a text, in order.
 pub(super) fn each(text: &str, mut each: impl FnMut(u32)) {
+    each_form(text, |feature, _| each(feature));
+}
+
+/// The same, with whether it looks like a plural.
+fn each_form(text: &str, mut each: impl FnMut(u32, bool)) {
     let mut word = Word::default();
     let mut neighbour = None;
     for character in text.chars() {
@@ -27,7 +34,7 @@ pub(super) fn each(text: &str, mut each: impl FnMut(u32)) {
         } else if is_unspaced(character) {
             word.end(&mut each);
             if let Some(before) = neighbour.replace(character) {
-                each(pair(before, character));
+                each(pair(before, character), false);
             }
             continue;
         } else if character.is_alphanumeric() {
@@ -49,25 +56,47 @@ pub(super) fn distinct(text: &str) -> Vec<u32> {
     features
 }
 
+/// The same, and which of them look like plurals.
+pub(super) fn distinct_forms(text: &str) -> (Vec<u32>, Vec<u32>) {
+    let (mut features, mut plurals) = (Vec::new(), Vec::new());
+    each_form(text, |feature, is_plural| {
+        features.push(feature);
+        plurals.extend(is_plural.then_some(feature));
+    });
+    for some in [&mut features, &mut plurals] {
+        some.sort_unstable();
+        some.dedup();
+    }
+    (features, plurals)
+}
+
 /// Another feature for the same word in another role, such as that of a title.
 pub(super) fn in_role(feature: u32, role: u32) -> u32 {
     (feature ^ role.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b).rotate_left(13)
 }
 
-/// The beginning of a word, and how long it is.
+/// The beginning of a word, how long it is, and how it ends.
 struct Word {
     bytes: [u8; STEM_BYTES],
     length: usize,
     characters: usize,
     last: char,
+    last_but_one: char,
     has_letter: bool,
     has_digit: bool,
 }
 
 impl Default for Word {
     fn default() -> Self {
-        let bytes = [0; STEM_BYTES];
-        Self { bytes, length: 0, characters: 0, last: ' ', has_letter: false, has_digit: false }
+        Self {
+            bytes: [0; STEM_BYTES],
+            length: 0,
+            characters: 0,
+            last: ' ',
+            last_but_one: ' ',
+            has_letter: false,
+            has_digit: false,
+        }
     }
 }
 
@@ -80,7 +109,7 @@ impl Word {
             self.keep(character);
         }
         self.characters += 1;
-        self.last = character;
+        self.last_but_one = std::mem::replace(&mut self.last, character);
     }
 
     fn keep(&mut self, character: char) {
@@ -93,11 +122,11 @@ impl Word {
         }
     }
 
-    fn end(&mut self, each: &mut impl FnMut(u32)) {
+    fn end(&mut self, each: &mut impl FnMut(u32, bool)) {
         if self.characters >= CHARACTERS_MIN {
-            each(hash(self.stem()));
+            each(hash(self.stem()), self.is_plural());
             if self.has_digit && self.has_letter {
-                each(self.numbered());
+                each(self.numbered(), false);
             }
         }
         if self.characters > 0 {
@@ -106,12 +135,16 @@ impl Word {
     }
 
     fn stem(&self) -> &[u8] {
-        let bytes = &self.bytes[..self.length];
-        let is_plural = self.last == 's' && (4..=STEM_CHARACTERS).contains(&self.characters);
-        match bytes {
-            [stem @ .., before, b's'] if is_plural && *before != b's' => &bytes[..stem.len() + 1],
-            _ => bytes,
+        match &self.bytes[..self.length] {
+            [stem @ .., _] if self.is_plural() && self.characters <= STEM_CHARACTERS => stem,
+            bytes => bytes,
         }
+    }
+
+    /// `courses`, and not `class`.
+    fn is_plural(&self) -> bool {
+        let is_long = self.characters >= PLURAL_CHARACTERS;
+        is_long && self.last == 's' && self.last_but_one != 's'
     }
 
     /// The word with one sign for each run of digits.
