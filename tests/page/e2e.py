@@ -193,6 +193,23 @@ def lift_a_limit(page: Page):
     expect(page.get_by_role("table", name="Changes")).to_contain_text("Follow no URL that matches this pattern")
 
 
+def type_while_it_loads(page: Page):
+    """What is typed before the settings have come is not overwritten by them."""
+    go_to(page, "Now")
+    held, settings = [], "**/api/v1/crawls/*/settings"
+    page.route(settings, held.append)
+    with page.expect_request(settings):
+        go_to(page, "Settings")
+    pages = page.get_by_label("Pages at most")
+    pages.fill("70000")
+    page.unroute(settings)
+    for route in held:
+        route.continue_()
+    expect(page.get_by_role("table", name="Settings")).to_be_visible()
+    expect(pages).to_have_value("70000")
+    expect(page.get_by_label("Pause per host")).not_to_have_value("")
+
+
 def see_a_killed_run(page: Page):
     """How long a run took that was killed is known to nobody; what was changed under way is shown."""
     run = {"started": 1, "state": "killed", "pages": 1, "bytes": 1, "failed": 0, "settings": {}}
@@ -280,6 +297,7 @@ def run(link: str, site: str, shots: Path, word: str) -> list[str]:
         leave_out(page, "/no-such-part/")
         pause_and_resume(page)
         lift_a_limit(page)
+        type_while_it_loads(page)
         see_a_killed_run(page)
         look_at_one_url(page)
         search(page, word)

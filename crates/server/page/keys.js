@@ -132,8 +132,13 @@ export function liveForm(path, keys, done) {
     const typed = (box) => box.input.value.trim().replaceAll(',', '') || null;
     return Object.fromEntries(changed.map((box) => [box.dataset.key, typed(box)]));
   }
+  /** What is in force. What somebody has begun to type while it was on its way stays. */
   function take({ in_force: now }) {
-    for (const box of boxes) box.input.value = box.input.defaultValue = settingText(now[box.dataset.key]);
+    for (const { input, dataset } of boxes) {
+      const isTyped = input.value !== input.defaultValue;
+      input.defaultValue = settingText(now[dataset.key]);
+      if (!isTyped) input.value = input.defaultValue;
+    }
   }
   function complain(error) {
     const box = boxes.find(({ dataset }) => dataset.key === error.key);
@@ -147,6 +152,7 @@ export function liveForm(path, keys, done) {
     const change = () => patch(path, body()).catch(complain);
     const answer = await busy(apply, change);
     if (!answer) return;
+    for (const { input } of boxes) input.value = input.defaultValue;
     take(answer);
     toast('The change is made.');
     done?.(answer);

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use larm_core::Limits;
 use larm_core::order::focus::{Focus, Link, Topic};
 
+use crate::live::{LINKS_PER_PAGE, PAGES_MIN};
 use crate::random::Random;
 use crate::web::{Sheet, Web};
 
@@ -74,14 +75,16 @@ impl Start<'_> {
         let mut focus = Focus::new(topic.clone(), &Limits::default());
         let (mut known, mut fetched) = (self.known(), Vec::new());
         let mut scores = vec![0.0_f32; self.web.pages.len()];
-        let mut waiting = self.seeds.to_vec();
+        let (mut waiting, mut since) = (self.seeds.to_vec(), 0);
         waiting.iter().for_each(|&seed| scores[seed] = 2.0);
         while let Some(at) = best(&waiting, &scores) {
             let page = waiting.swap_remove(at);
             fetched.push(page);
             self.read(page, &mut focus, &mut scores);
             waiting.extend(self.new_links(page, &mut known));
-            if fetched.len().is_multiple_of(when.pages()) {
+            since += 1;
+            if since >= when.pages(waiting.len()) {
+                since = 0;
                 for &page in &waiting {
                     let now = focus.score(self.web.pages[page].url.fingerprint());
                     scores[page] = now.unwrap_or(scores[page]);
@@ -116,16 +119,16 @@ pub enum Scoring {
     Once,
     /// And again after every sixteen pages.
     InBatches,
-    /// And again after every page.
-    Always,
+    /// And again as often as a live crawl looks it up.
+    AsLive,
 }
 
 impl Scoring {
-    fn pages(self) -> usize {
+    fn pages(self, waiting: usize) -> usize {
         match self {
             Self::Once => usize::MAX,
             Self::InBatches => 16,
-            Self::Always => 1,
+            Self::AsLive => PAGES_MIN + waiting / LINKS_PER_PAGE,
         }
     }
 }

@@ -19,8 +19,8 @@ const STILL_ONE_IN: u64 = 8;
 /// For so many pages in the mean.
 const STILL_PAGES: f64 = 12.0;
 /// Pages that are read before links are scored anew, at least, and waiting links for one page more.
-const PAGES_MIN: usize = 16;
-const LINKS_PER_PAGE: usize = 256;
+pub const PAGES_MIN: usize = 1;
+pub const LINKS_PER_PAGE: usize = 1_024;
 /// What a link promises that nobody has read yet.
 const UNREAD: f32 = 0.02;
 /// Of so many turns one is for the host that waits longest, and of so many one for the page that does.

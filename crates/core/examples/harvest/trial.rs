@@ -38,8 +38,8 @@ pub enum Method {
     Like,
     QueryOnce,
     LikeOnce,
-    QueryAlways,
-    LikeAlways,
+    QueryInBatches,
+    LikeInBatches,
 }
 
 impl Method {
@@ -57,8 +57,8 @@ impl Method {
         Self::Like,
         Self::QueryOnce,
         Self::LikeOnce,
-        Self::QueryAlways,
-        Self::LikeAlways,
+        Self::QueryInBatches,
+        Self::LikeInBatches,
     ];
 
     pub fn name(self) -> &'static str {
@@ -70,8 +70,8 @@ impl Method {
             Self::Like => "examples",
             Self::QueryOnce => "query, scored once",
             Self::LikeOnce => "examples, scored once",
-            Self::QueryAlways => "query, scored always",
-            Self::LikeAlways => "examples, scored always",
+            Self::QueryInBatches => "query, scored every sixteen pages",
+            Self::LikeInBatches => "examples, scored every sixteen pages",
         }
     }
 }
@@ -174,13 +174,13 @@ fn fetch(
         Method::Random => start.random(seed),
         Method::Query if start.is_live => live(query),
         Method::Like if start.is_live => live(like),
-        Method::Query => start.focused(query, Scoring::InBatches),
-        Method::Word => start.focused(word, Scoring::InBatches),
-        Method::Like => start.focused(like, Scoring::InBatches),
+        Method::Query => start.focused(query, Scoring::AsLive),
+        Method::Word => start.focused(word, Scoring::AsLive),
+        Method::Like => start.focused(like, Scoring::AsLive),
         Method::QueryOnce => start.focused(query, Scoring::Once),
         Method::LikeOnce => start.focused(like, Scoring::Once),
-        Method::QueryAlways => start.focused(query, Scoring::Always),
-        Method::LikeAlways => start.focused(like, Scoring::Always),
+        Method::QueryInBatches => start.focused(query, Scoring::InBatches),
+        Method::LikeInBatches => start.focused(like, Scoring::InBatches),
     }
 }
 

@@ -18,9 +18,9 @@ use larm_graph::LinkFact;
 use crate::frontier::Board;
 
 /// Pages that are read before promises are looked up again, at least.
-const PAGES_MIN: usize = 16;
+const PAGES_MIN: usize = 1;
 /// Waiting links for one page more in between: looking them all up costs little for each page then.
-const LINKS_PER_PAGE: usize = 256;
+const LINKS_PER_PAGE: usize = 1_024;
 /// Promises are from 0 to 1, and an average link promises about a tenth; worth is 1 for an average page.
 const WORTH_OF_PROMISE: f32 = 10.0;
 /// What is promised at least, and of what nothing is known.

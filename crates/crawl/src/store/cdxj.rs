@@ -11,7 +11,8 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use larm_core::digest::Sha1Digest;
@@ -194,32 +195,38 @@ impl Index {
 
     fn sort(&self, from: &Path, keep: Option<Keep<'_>>, sort_bytes_max: u64) -> Result<()> {
         let mut lines = KeptLines::open(from, keep)?;
-        let first = take_run(&mut lines, sort_bytes_max)?;
-        let second = take_run(&mut lines, sort_bytes_max)?;
+        let first = Run::take(&mut lines, sort_bytes_max)?;
+        let second = Run::take(&mut lines, sort_bytes_max)?;
         if second.is_empty() {
-            return durable::replace(&self.sorted, |out| write_lines(out, &first, &self.sorted));
+            return durable::replace(&self.sorted, |out| first.write(out, &self.sorted));
         }
-        self.sort_in_runs(vec![first, second], lines, sort_bytes_max)
+        self.sort_in_runs([first, second], lines, sort_bytes_max)
     }
 
     fn sort_in_runs(
         &self,
-        taken: Vec<Vec<String>>,
-        mut lines: impl Iterator<Item = Result<String>>,
+        taken: [Run; 2],
+        mut lines: KeptLines<'_, '_>,
         sort_bytes_max: u64,
     ) -> Result<()> {
         let path = self.runs();
         let mut out = File::create(&path).map_err(Error::io(&path))?;
         let mut ends = Vec::new();
-        for run in taken {
-            ends.push(write_run(&mut out, &run, &path)?);
-        }
+        let mut put = |run: Run| -> Result<()> {
+            let mut buffered = BufWriter::new(&mut out);
+            run.write(&mut buffered, &path)?;
+            buffered.flush().map_err(Error::io(&path))?;
+            drop(buffered);
+            ends.push(out.stream_position().map_err(Error::io(&path))?);
+            Ok(())
+        };
+        taken.into_iter().try_for_each(&mut put)?;
         loop {
-            let run = take_run(&mut lines, sort_bytes_max)?;
+            let run = Run::take(&mut lines, sort_bytes_max)?;
             if run.is_empty() {
                 break;
             }
-            ends.push(write_run(&mut out, &run, &path)?);
+            put(run)?;
         }
         durable::replace(&self.sorted, |out| merge(&path, &ends, out, &self.sorted))?;
         durable::remove(&path)
@@ -246,61 +253,86 @@ impl<'p, 'k> KeptLines<'p, 'k> {
         Ok(Self { path, file, keep })
     }
 
-    fn judge(&mut self, line: Vec<u8>) -> Option<String> {
-        let line = String::from_utf8(line).ok().filter(|line| line.ends_with('\n'));
-        let Some(keep) = &mut self.keep else { return line };
-        let range = line.as_deref().and_then(Span::of);
-        // A line that cannot be read ends what is in order, as one at the wrong place does.
-        let kept = keep(range.unwrap_or((0, u64::MAX)));
-        line.filter(|_| kept && range.is_some())
-    }
-}
-
-impl Iterator for KeptLines<'_, '_> {
-    type Item = Result<String>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let mut line = Vec::new();
-            match self.file.read_until(b'\n', &mut line) {
-                Ok(0) => return None,
-                Ok(_) => {
-                    if let Some(line) = self.judge(line) {
-                        return Some(Ok(line));
-                    }
-                }
-                Err(error) => return Some(Err(Error::io(self.path)(error))),
+    /// Puts the next of them behind `bytes`; false at the end.
+    fn next(&mut self, bytes: &mut Vec<u8>) -> Result<bool> {
+        let begin = bytes.len();
+        while self.file.read_until(b'\n', bytes).map_err(Error::io(self.path))? > 0 {
+            if self.is_kept(&bytes[begin..]) {
+                return Ok(true);
             }
+            bytes.truncate(begin);
         }
+        Ok(false)
+    }
+
+    fn is_kept(&mut self, line: &[u8]) -> bool {
+        let line = line.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
+        let Some(keep) = &mut self.keep else { return line.is_some() };
+        let range = line.and_then(Span::of);
+        // A line that cannot be read ends what is in order, as one at the wrong place does.
+        keep(range.unwrap_or((0, u64::MAX))) && range.is_some()
     }
 }
 
 /// Sorted lines, as many as fit.
-fn take_run(
-    lines: &mut impl Iterator<Item = Result<String>>,
-    bytes_max: u64,
-) -> Result<Vec<String>> {
-    let mut run = Vec::new();
-    let mut bytes = 0;
-    while bytes < bytes_max {
-        let Some(line) = lines.next().transpose()? else {
-            break;
-        };
-        bytes += (line.len() + size_of::<String>()) as u64;
-        run.push(line);
+#[derive(Default)]
+struct Run {
+    /// As they came.
+    bytes: Vec<u8>,
+    /// In order.
+    lines: Vec<Line>,
+}
+
+/// A line of a run: what it begins with, behind what all of them begin with, and where it stands.
+struct Line {
+    beginning: u64,
+    range: Range<usize>,
+}
+
+impl Run {
+    fn take(lines: &mut KeptLines<'_, '_>, bytes_max: u64) -> Result<Self> {
+        let mut run = Self::default();
+        let mut taken = 0;
+        while taken < bytes_max {
+            let begin = run.bytes.len();
+            if !lines.next(&mut run.bytes)? {
+                break;
+            }
+            let range = begin..run.bytes.len();
+            taken += (range.len() + size_of::<Line>()) as u64;
+            run.lines.push(Line { beginning: 0, range });
+        }
+        run.sort();
+        Ok(run)
     }
-    run.sort_unstable();
-    Ok(run)
-}
 
-fn write_lines(out: &mut dyn Write, lines: &[String], path: &Path) -> Result<()> {
-    lines.iter().try_for_each(|line| out.write_all(line.as_bytes())).map_err(Error::io(path))
-}
+    /// Lines of one host begin alike, and most are told apart by the eight bytes behind that, which lie together.
+    fn sort(&mut self) {
+        let bytes = &self.bytes;
+        let Some(first) = self.lines.first().map(|line| &bytes[line.range.clone()]) else { return };
+        let alike = |line: &Line| {
+            let pairs = first.iter().zip(&bytes[line.range.clone()]);
+            pairs.take_while(|(one, other)| one == other).count()
+        };
+        let shared = self.lines.iter().map(alike).min().unwrap_or_default();
+        for line in &mut self.lines {
+            let rest = bytes[line.range.clone()].iter().skip(shared).chain(std::iter::repeat(&0));
+            line.beginning = rest.take(8).fold(0, |number, byte| number << 8 | u64::from(*byte));
+        }
+        self.lines.sort_unstable_by(|one, other| {
+            let whole = |line: &Line| &bytes[line.range.clone()];
+            one.beginning.cmp(&other.beginning).then_with(|| whole(one).cmp(whole(other)))
+        });
+    }
 
-/// Writes a run behind the others, and returns where it ends.
-fn write_run(out: &mut File, lines: &[String], path: &Path) -> Result<u64> {
-    out.write_all(lines.concat().as_bytes()).map_err(Error::io(path))?;
-    out.stream_position().map_err(Error::io(path))
+    fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    fn write(&self, out: &mut dyn Write, path: &Path) -> Result<()> {
+        let mut lines = self.lines.iter().map(|line| &self.bytes[line.range.clone()]);
+        lines.try_for_each(|line| out.write_all(line)).map_err(Error::io(path))
+    }
 }
 
 fn merge(runs: &Path, ends: &[u64], out: &mut dyn Write, path: &Path) -> Result<()> {
