@@ -197,14 +197,14 @@ def type_while_it_loads(page: Page):
     """What is typed before the settings have come is not overwritten by them."""
     go_to(page, "Now")
     held, settings = [], "**/api/v1/crawls/*/settings"
-    page.route(settings, held.append)
+    page.route(settings, lambda route: held.append(route))
     with page.expect_request(settings):
         go_to(page, "Settings")
     pages = page.get_by_label("Pages at most")
     pages.fill("70000")
-    page.unroute(settings)
     for route in held:
         route.continue_()
+    page.unroute(settings)
     expect(page.get_by_role("table", name="Settings")).to_be_visible()
     expect(pages).to_have_value("70000")
     expect(page.get_by_label("Pause per host")).not_to_have_value("")
