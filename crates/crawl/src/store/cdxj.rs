@@ -10,6 +10,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -28,6 +29,8 @@ use crate::{Error, Result};
 
 /// About what a line takes beside its key and its URL.
 const LINE_BYTES: usize = 256;
+/// What is read of a sorted run at a time, while they are merged.
+const RUN_BUFFER_BYTES: usize = 64 * 1024;
 
 /// What a line of the index says about a record, in the fields that replay tools read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -195,39 +198,34 @@ impl Index {
 
     fn sort(&self, from: &Path, keep: Option<Keep<'_>>, sort_bytes_max: u64) -> Result<()> {
         let mut lines = KeptLines::open(from, keep)?;
-        let first = Run::take(&mut lines, sort_bytes_max)?;
-        let second = Run::take(&mut lines, sort_bytes_max)?;
-        if second.is_empty() {
-            return durable::replace(&self.sorted, |out| first.write(out, &self.sorted));
+        let mut run = Run::with_room(sort_bytes_max.min(lines.file_bytes()?));
+        if run.take(&mut lines, sort_bytes_max)? {
+            return self.sort_in_runs(run, lines, sort_bytes_max);
         }
-        self.sort_in_runs([first, second], lines, sort_bytes_max)
+        durable::replace(&self.sorted, |out| run.write(out, &self.sorted))
     }
 
+    /// The first run is full: writes it, and the next ones in its place.
     fn sort_in_runs(
         &self,
-        taken: [Run; 2],
+        mut run: Run,
         mut lines: KeptLines<'_, '_>,
         sort_bytes_max: u64,
     ) -> Result<()> {
         let path = self.runs();
-        let mut out = File::create(&path).map_err(Error::io(&path))?;
+        let mut out = BufWriter::new(File::create(&path).map_err(Error::io(&path))?);
         let mut ends = Vec::new();
-        let mut put = |run: Run| -> Result<()> {
-            let mut buffered = BufWriter::new(&mut out);
-            run.write(&mut buffered, &path)?;
-            buffered.flush().map_err(Error::io(&path))?;
-            drop(buffered);
-            ends.push(out.stream_position().map_err(Error::io(&path))?);
-            Ok(())
-        };
-        taken.into_iter().try_for_each(&mut put)?;
+        let mut has_more = true;
         loop {
-            let run = Run::take(&mut lines, sort_bytes_max)?;
-            if run.is_empty() {
+            run.write(&mut out, &path)?;
+            ends.push(out.stream_position().map_err(Error::io(&path))?);
+            if !has_more {
                 break;
             }
-            put(run)?;
+            has_more = run.take(&mut lines, sort_bytes_max)?;
         }
+        out.flush().map_err(Error::io(&path))?;
+        drop(run);
         durable::replace(&self.sorted, |out| merge(&path, &ends, out, &self.sorted))?;
         durable::remove(&path)
     }
@@ -253,6 +251,10 @@ impl<'p, 'k> KeptLines<'p, 'k> {
         Ok(Self { path, file, keep })
     }
 
+    fn file_bytes(&self) -> Result<u64> {
+        Ok(self.file.get_ref().metadata().map_err(Error::io(self.path))?.len())
+    }
+
     /// Puts the next of them behind `bytes`; false at the end.
     fn next(&mut self, bytes: &mut Vec<u8>) -> Result<bool> {
         let begin = bytes.len();
@@ -275,7 +277,6 @@ impl<'p, 'k> KeptLines<'p, 'k> {
 }
 
 /// Sorted lines, as many as fit.
-#[derive(Default)]
 struct Run {
     /// As they came.
     bytes: Vec<u8>,
@@ -290,20 +291,29 @@ struct Line {
 }
 
 impl Run {
-    fn take(lines: &mut KeptLines<'_, '_>, bytes_max: u64) -> Result<Self> {
-        let mut run = Self::default();
+    fn with_room(bytes: u64) -> Self {
+        let bytes = usize::try_from(bytes).unwrap_or_default();
+        Self { bytes: Vec::with_capacity(bytes), lines: Vec::new() }
+    }
+
+    /// Takes the next lines in place of those it has, and puts them in order; whether there may be more.
+    fn take(&mut self, lines: &mut KeptLines<'_, '_>, bytes_max: u64) -> Result<bool> {
+        self.bytes.clear();
+        self.lines.clear();
         let mut taken = 0;
+        let mut has_more = true;
         while taken < bytes_max {
-            let begin = run.bytes.len();
-            if !lines.next(&mut run.bytes)? {
+            let begin = self.bytes.len();
+            has_more = lines.next(&mut self.bytes)?;
+            if !has_more {
                 break;
             }
-            let range = begin..run.bytes.len();
+            let range = begin..self.bytes.len();
             taken += (range.len() + size_of::<Line>()) as u64;
-            run.lines.push(Line { beginning: 0, range });
+            self.lines.push(Line { beginning: 0, range });
         }
-        run.sort();
-        Ok(run)
+        self.sort();
+        Ok(has_more)
     }
 
     /// Lines of one host begin alike, and most are told apart by the eight bytes behind that, which lie together.
@@ -325,10 +335,6 @@ impl Run {
         });
     }
 
-    fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
     fn write(&self, out: &mut dyn Write, path: &Path) -> Result<()> {
         let mut lines = self.lines.iter().map(|line| &self.bytes[line.range.clone()]);
         lines.try_for_each(|line| out.write_all(line)).map_err(Error::io(path))
@@ -344,11 +350,17 @@ fn merge(runs: &Path, ends: &[u64], out: &mut dyn Write, path: &Path) -> Result<
     }
     let mut heads = BinaryHeap::new();
     for (run, reader) in readers.iter_mut().enumerate() {
-        heads.extend(next_line(reader, runs)?.map(|line| Reverse((line, run))));
+        let mut line = Vec::new();
+        if next_line(reader, runs, &mut line)? {
+            heads.push(Reverse((line, run)));
+        }
     }
-    while let Some(Reverse((line, run))) = heads.pop() {
-        out.write_all(line.as_bytes()).map_err(Error::io(path))?;
-        heads.extend(next_line(&mut readers[run], runs)?.map(|line| Reverse((line, run))));
+    while let Some(mut head) = heads.peek_mut() {
+        let Reverse((line, run)) = &mut *head;
+        out.write_all(line).map_err(Error::io(path))?;
+        if !next_line(&mut readers[*run], runs, line)? {
+            PeekMut::pop(head);
+        }
     }
     Ok(())
 }
@@ -356,11 +368,11 @@ fn merge(runs: &Path, ends: &[u64], out: &mut dyn Write, path: &Path) -> Result<
 fn open_run(path: &Path, begin: u64, end: u64) -> Result<BufReader<std::io::Take<File>>> {
     let mut file = File::open(path).map_err(Error::io(path))?;
     file.seek(SeekFrom::Start(begin)).map_err(Error::io(path))?;
-    Ok(BufReader::new(file.take(end - begin)))
+    Ok(BufReader::with_capacity(RUN_BUFFER_BYTES, file.take(end - begin)))
 }
 
-fn next_line(reader: &mut impl BufRead, path: &Path) -> Result<Option<String>> {
-    let mut line = String::new();
-    let bytes = reader.read_line(&mut line).map_err(Error::io(path))?;
-    Ok((bytes > 0).then_some(line))
+/// Reads the next line in place of the last; false at the end.
+fn next_line(reader: &mut impl BufRead, path: &Path, line: &mut Vec<u8>) -> Result<bool> {
+    line.clear();
+    Ok(reader.read_until(b'\n', line).map_err(Error::io(path))? > 0)
 }
