@@ -6,7 +6,8 @@
 //! elsewhere only when that thread has clearly more to do than another
 //! (`docs/adr/0028-hosts-have-a-thread.md`).
 //!
-//! The crawl's own thread has engine and writer as well, for which all others wait, so it has half as many hosts as they have.
+//! The crawl's own thread has engine and writer as well, for which all others wait, so it has half as many hosts as they have. It
+//! takes what is fetched alone, too: the crawl of one site would go from thread to thread with every page.
 //! What is for another thread goes into that thread's queue, and what came of it comes back by one queue for all: to start a
 //! task on a runtime of another thread takes a system call each time, and these take one for whatever has gathered.
 
@@ -123,6 +124,9 @@ impl Workers {
 
     /// The host's own worker, or the one with the least to do if that has clearly less; none for the crawl's own thread.
     fn choose(&self, host: Fingerprint) -> Option<&Worker> {
+        if self.is_empty() {
+            return None;
+        }
         let own = (self.own.len(), None);
         let load = |worker| (Worker::load(worker), Some(worker));
         let (least, idlest) =
@@ -213,11 +217,13 @@ mod tests {
             let home = |workers: &Workers| {
                 workers.choose(Fingerprint(7)).map(|worker| Arc::as_ptr(&worker.busy))
             };
+            assert_eq!(home(&workers), None, "nothing else is under way");
+            workers.own.spawn(std::future::pending());
             let own = home(&workers).expect("place 2 of 5 is that of the first one");
             // Fetches on the crawl's own thread, on the other, on its own, and whether it stays.
             let cases = [
-                (0, 0, 0, true),
-                (0, 0, 1, false),
+                (1, 0, 0, true),
+                (1, 0, 1, false),
                 (1, 1, 2, true),
                 (8, 9, 16, true),
                 (9, 8, 17, false),
@@ -236,7 +242,9 @@ mod tests {
     #[test]
     fn the_own_thread_is_home_to_half_as_many_hosts() {
         event_loop().block_on(async {
-            let workers = Workers::start(2, 8).unwrap();
+            let mut workers = Workers::start(2, 8).unwrap();
+            workers.own.spawn(std::future::pending());
+            workers.others.iter().for_each(|worker| worker.busy.store(1, Ordering::Relaxed));
             let is_own = |n: &u64| workers.choose(Fingerprint(*n)).is_none();
             assert_eq!((0..1_000).filter(is_own).count(), 200);
         });
@@ -272,12 +280,15 @@ mod tests {
     fn whoever_panics_is_told_of_on_every_thread() {
         event_loop().block_on(async {
             let mut workers = Workers::start(1, 64).unwrap();
-            for place in [0, 1] {
-                workers.spawn(Fingerprint(place), || async { panic!("on purpose") });
+            for elsewhere in [0, 1] {
+                workers.spawn(Fingerprint(1), || async { panic!("on purpose") });
+                assert_eq!(workers.elsewhere, elsewhere);
                 let error = workers.join_next().await.unwrap().unwrap_err();
                 assert!(error.to_string().contains("panicked"), "{error}");
+                // The next one is not alone.
+                workers.own.spawn(std::future::pending());
             }
-            assert!(workers.is_empty());
+            assert_eq!(workers.elsewhere, 0);
         });
     }
 
@@ -285,8 +296,8 @@ mod tests {
     fn no_more_is_under_way_elsewhere_than_there_is_room_for() {
         event_loop().block_on(async {
             let mut workers = Workers::start(1, 2).unwrap();
-            (0..3).for_each(|_| workers.spawn(Fingerprint(1), || async { Ok(()) }));
-            assert_eq!((workers.elsewhere, workers.own.len()), (2, 1));
+            (0..4).for_each(|_| workers.spawn(Fingerprint(1), || async { Ok(()) }));
+            assert_eq!((workers.elsewhere, workers.own.len()), (2, 2));
             while let Some(done) = workers.join_next().await {
                 done.unwrap();
             }
