@@ -41,7 +41,11 @@ impl SharedFrontier {
 
     /// To look at it, which is possible to the last.
     pub fn look(&self) -> MutexGuard<'_, Box<dyn Frontier>> {
-        self.0.take_in(self.0.frontier.lock().unwrap_or_else(PoisonError::into_inner))
+        match self.0.frontier.lock() {
+            Ok(frontier) => self.0.take_in(frontier),
+            // What a panic left is not changed any more.
+            Err(poisoned) => poisoned.into_inner(),
+        }
     }
 
     /// Tells it that the request of a leased host went out, without a wait. Says whether others may have waited for that.
