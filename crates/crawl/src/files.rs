@@ -6,8 +6,9 @@
 use larm_core::Limits;
 
 /// Files of our own: the store and look-ups may have 64 each, piles about as many, runs half of that; log,
-/// sinks, control, what a program may have open beside the crawl. Half of what there is, where that is less.
-const OWN_FILES: u64 = 256;
+/// sinks, control, what a program may have open beside the crawl; and 80 for a merge of the index. Half of what there is,
+/// where that is less.
+const OWN_FILES: u64 = 336;
 /// Of the connections, the share that may wait to be used again.
 const IDLE_SHARE: u64 = 4;
 
@@ -64,8 +65,8 @@ mod tests {
         let rows = [
             // files, fetches, idle
             (1_000_000, 4_096, 1_024),
-            (4_096, 2_880, 960),
-            (1_024, 576, 192),
+            (4_096, 2_820, 940),
+            (1_024, 516, 172),
             (256, 96, 32),
             (8, 3, 1),
             (1, 1, 1),

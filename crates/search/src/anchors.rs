@@ -13,8 +13,10 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::entry::Anchor;
 use crate::language::Lang;
 
-/// What an entry takes in memory beside its text, about.
-const TARGET_BYTES: u64 = 96;
+/// What a target takes in memory beside its texts, about.
+const TARGET_BYTES: u64 = 64;
+/// What a text takes beside its letters, about.
+const TEXT_BYTES: u64 = 40;
 /// Hashes of a line of the cache.
 const LINE_PAIRS: usize = 8;
 
@@ -103,8 +105,12 @@ impl Gathered {
         let said = self.targets.entry(anchor.target).or_default();
         said.links += 1;
         if said.texts.len() < self.texts_max {
+            if said.texts.is_empty() {
+                // Most have but one, where a first push would make room for four.
+                said.texts.reserve_exact(1);
+            }
             said.texts.push((lang, anchor.text.into()));
-            self.bytes += anchor.text.len() as u64;
+            self.bytes += TEXT_BYTES + anchor.text.len() as u64;
         }
         self.bytes += TARGET_BYTES * (self.targets.len() - before) as u64;
     }

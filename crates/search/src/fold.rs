@@ -8,34 +8,32 @@
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
+use std::io;
+use std::path::Path;
 
 use larm_core::Limits;
 use larm_core::url::{CrawlUrl, Fingerprint};
 use larm_crawl::store::Position;
 use percent_encoding::percent_decode_str;
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
-use tantivy::{DocId, Index, IndexWriter, ReloadPolicy};
+use tantivy::directory::error::{OpenDirectoryError, OpenReadError};
+use tantivy::indexer::IndexWriterOptions;
+use tantivy::{DocId, Index, IndexWriter, ReloadPolicy, TantivyError};
 
 use crate::anchors::{AsItIs, Gathered, Said};
 use crate::archive;
 use crate::draft::{Draft, Entry};
 use crate::entry::{Anchors, Change, PageEntry, Place, Text};
 use crate::language::Lang;
+use crate::merging::BySize;
 use crate::outdated::{Outdated, Written};
 use crate::parts::{joined, main_and_rest};
-use crate::schema::{ANCHORS, COPY, Fields, PAGE, VERSION, schema};
+use crate::schema::{ANCHORS, COPY, Fields, PAGE, VERSION, open_to_read, schema};
 use crate::vocabulary::Vocabulary;
 
 /// What tantivy takes at least. None of it is used: it is given no documents.
 const MEMORY_BYTES_MIN: usize = 15_000_000;
 /// Of the memory, so much may be terms.
 const VOCABULARY_SHARE: usize = 4;
-/// Segments of a size that are put together; more of them make searching slower, fewer cost more.
-const MERGE_SEGMENTS: usize = 10;
-/// Smaller segments count as being of one size.
-const SMALL_SEGMENT_DOCS: u32 = 1_000;
-/// Larger ones are left alone.
-const LARGE_SEGMENT_DOCS: usize = 2_000_000;
 
 /// An index that is being written.
 pub(crate) struct Fold {
@@ -54,8 +52,8 @@ pub(crate) struct Fold {
 }
 
 impl Fold {
-    /// Goes on with an index.
-    pub fn new(index: &Index, limits: &Limits) -> tantivy::Result<Self> {
+    /// Goes on with the index in a directory.
+    pub fn new(index: &Index, dir: &Path, limits: &Limits) -> tantivy::Result<Self> {
         let memory = usize::try_from(limits.index_memory_bytes_max).unwrap_or(usize::MAX);
         let options = IndexWriterOptions::builder()
             .memory_budget_per_thread(MEMORY_BYTES_MIN)
@@ -63,11 +61,7 @@ impl Fold {
             .num_merge_threads(1)
             .build();
         let writer = index.writer_with_options(options)?;
-        let mut policy = LogMergePolicy::default();
-        policy.set_min_num_segments(MERGE_SEGMENTS);
-        policy.set_min_layer_size(SMALL_SEGMENT_DOCS);
-        policy.set_max_docs_before_merge(LARGE_SEGMENT_DOCS);
-        writer.set_merge_policy(Box::new(policy));
+        writer.set_merge_policy(Box::new(BySize::new(dir, limits.index_merge_bytes_max)?));
         Ok(Self {
             writer,
             fields: schema().1,
@@ -251,10 +245,30 @@ pub(crate) fn position_of(index: &Index) -> Option<Position> {
     (version == VERSION).then_some(position)
 }
 
-/// Whether every file of an index is there and can be read.
-pub(crate) fn is_sound(index: &Index) -> bool {
-    let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
-    index.schema() == schema().0 && reader.try_into().is_ok()
+/// Whether there is an index of ours in a directory, and all of its files. An error is what may pass: too many open files, a
+/// disk that cannot be read.
+pub(crate) fn is_sound(dir: &Path) -> io::Result<bool> {
+    // To search, since files that are mapped need not stay open, and there may be many.
+    let opened = open_to_read(dir).and_then(|index| {
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
+        Ok(index.schema() == schema().0 && reader.try_into().map(|_| true)?)
+    });
+    match opened {
+        Ok(is_sound) => Ok(is_sound),
+        Err(error) => system_error(&error).map_or(Ok(false), Err),
+    }
+}
+
+/// What the system said, unless it is that something is not there.
+fn system_error(error: &TantivyError) -> Option<io::Error> {
+    let said = match error {
+        TantivyError::IoError(error) => error,
+        TantivyError::OpenReadError(OpenReadError::IoError { io_error, .. }) => io_error,
+        TantivyError::OpenDirectoryError(OpenDirectoryError::IoError { io_error, .. }) => io_error,
+        _ => return None,
+    };
+    let number = said.raw_os_error().filter(|_| said.kind() != io::ErrorKind::NotFound)?;
+    Some(io::Error::from_raw_os_error(number))
 }
 
 fn add_url(page: &mut Entry<'_>, fields: &Fields, url: &str) {
@@ -295,3 +309,47 @@ fn media_names(media: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod oracle;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn what_may_pass_is_told_from_damage() {
+        const TOO_MANY_FILES: i32 = 24;
+        const NO_SUCH_FILE: i32 = 2;
+        let said = |number| io::Error::from_raw_os_error(number);
+        let opening = |number| OpenReadError::wrap_io_error(said(number), "file".into());
+        let cut_short = io::Error::from(io::ErrorKind::UnexpectedEof);
+        let rows: [(TantivyError, bool); 6] = [
+            (TantivyError::IoError(Arc::new(said(TOO_MANY_FILES))), true),
+            (opening(TOO_MANY_FILES).into(), true),
+            (opening(NO_SUCH_FILE).into(), false),
+            (TantivyError::IoError(Arc::new(cut_short)), false),
+            (OpenReadError::FileDoesNotExist("file".into()).into(), false),
+            (TantivyError::SchemaError("another".to_owned()), false),
+        ];
+        for (error, passes) in rows {
+            assert_eq!(system_error(&error).is_some(), passes, "{error}");
+        }
+    }
+
+    #[test]
+    fn an_index_is_sound_if_all_of_it_is_there() {
+        let temp = tempfile::tempdir().unwrap();
+        assert!(!is_sound(&temp.path().join("none")).unwrap());
+        assert!(!is_sound(temp.path()).unwrap(), "there is nothing in it");
+        let index = crate::schema::create(temp.path()).unwrap();
+        let mut fold = Fold::new(&index, temp.path(), &Limits::default()).unwrap();
+        fold.add_copy("http://a.example/", 1, 2).unwrap();
+        fold.commit(Position { file: 1, offset: 0 }).unwrap();
+        fold.finish().unwrap();
+        assert!(is_sound(temp.path()).unwrap());
+        let is_store = |file: &std::path::PathBuf| file.extension().is_some_and(|e| e == "store");
+        let mut files = std::fs::read_dir(temp.path()).unwrap().map(|file| file.unwrap().path());
+        std::fs::write(files.find(is_store).unwrap(), "").unwrap();
+        assert!(!is_sound(temp.path()).unwrap(), "a file of it is empty");
+    }
+}

@@ -202,7 +202,8 @@ impl Work {
     fn run(mut self, index: &Index, limits: &Limits) {
         // Told whatever happens, or somebody would wait for ever.
         let _over = Over(self.shared.clone());
-        let opened = Fold::new(index, limits).map_err(|error| error.to_string());
+        let opened =
+            Fold::new(index, &self.layout.index(), limits).map_err(|error| error.to_string());
         if let Err(why) = opened.and_then(|fold| self.work(fold)) {
             self.shared.give_up(why);
         }
@@ -266,7 +267,13 @@ impl Work {
         if read > 0 {
             self.uncommitted.get_or_insert(Uncommitted { since: now, bytes: 0 }).bytes += read;
         }
-        self.shared.state().read_bytes += read;
+        let mut state = self.shared.state();
+        state.read_bytes += read;
+        if self.reader.position() >= state.durable {
+            // What was skipped counts, or the crawl would wait for it.
+            state.read_bytes = state.durable_bytes;
+        }
+        drop(state);
         self.shared.changed.notify_all();
         Ok(())
     }

@@ -8,14 +8,13 @@
 
 use std::path::Path;
 
-use tantivy::directory::MmapDirectory;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::store::Compressor;
 use tantivy::{Index, IndexSettings};
 
-use crate::reading::Reading;
+use crate::directory::{IndexDirectory, Purpose};
 
 /// Raised when what is indexed changes; an index of another version is made anew.
 pub(crate) const VERSION: u32 = 2;
@@ -109,12 +108,12 @@ fn indexing(tokenizer: &str, option: IndexRecordOption) -> TextFieldIndexing {
 
 /// Opens the index in a directory to search it.
 pub(crate) fn open_to_read(dir: &Path) -> tantivy::Result<Index> {
-    Index::open(Reading(MmapDirectory::open(dir)?))
+    Index::open(IndexDirectory::open(dir, Purpose::Search)?)
 }
 
-/// Opens the index in a directory.
+/// Opens the index in a directory to write to it.
 pub(crate) fn open(dir: &Path) -> tantivy::Result<Index> {
-    Index::open_in_dir(dir)
+    Index::open(IndexDirectory::open(dir, Purpose::Write)?)
 }
 
 /// Makes an index in an empty directory.
@@ -125,5 +124,6 @@ pub(crate) fn create(dir: &Path) -> tantivy::Result<Index> {
         docstore_compress_dedicated_thread: false,
         ..IndexSettings::default()
     };
-    Index::builder().schema(schema().0).settings(settings).create_in_dir(dir)
+    let directory = IndexDirectory::open(dir, Purpose::Write)?;
+    Index::create(directory, schema().0, settings)
 }

@@ -100,7 +100,9 @@ impl SearchSink {
 
     /// Goes on at a committed position, with as much of the index as is left.
     fn go_on(&mut self, committed: Position) -> Result<(Option<Index>, Position)> {
-        let index = schema::open(&self.layout.index()).ok().filter(is_sound);
+        let path = self.layout.index();
+        let is_sound = is_sound(&path).map_err(Error::io(&path))?;
+        let index = if is_sound { schema::open(&path).ok() } else { None };
         let indexed = index.as_ref().and_then(position_of);
         let journal_is_whole = self.journal.recover(committed).is_ok();
         if !journal_is_whole {

@@ -55,7 +55,7 @@ impl Texts {
 /// What a page takes in memory, about.
 pub(crate) fn bytes_of(page: &PageFacts) -> usize {
     let marks = page.marks.main.len() + page.marks.headings.len() + page.marks.emphasis.len();
-    PAGE_BYTES + page.text.len() + page.title.len() + page.description.len() + marks * 8
+    PAGE_BYTES + page.text.capacity() + page.title.len() + page.description.len() + marks * 8
 }
 
 #[cfg(test)]

@@ -263,6 +263,8 @@ limits! {
     index_commit_ms_max = 10 * SECOND_MS, ceiling HOUR_MS, "the index is committed", "index.commits";
     #[doc = "Bytes of pages that are read between two commits of the index, and read again after a crash."]
     index_commit_bytes_max = 256 * MIB, ceiling 64 * GIB, "the index is committed", "index.commits";
+    #[doc = "Bytes of the segments of an index that are made one."]
+    index_merge_bytes_max = 256 * MIB, ceiling 64 * GIB, "larger ones stay as they are", "index.merges";
     #[doc = "Bytes of one file of the index's journal."]
     index_journal_bytes_max = 32 * MIB, ceiling GIB, "the next file begins", "index.journal_files";
     #[doc = "Bytes of texts that are held in memory until they are indexed, where the archive has them."]

@@ -323,11 +323,12 @@ fn merge_all(index: &Index) {
 #[test]
 fn segments_are_what_tantivy_would_have_written() {
     let mut random = Random(7);
-    let limits = Limits::default();
     for (round, urls) in [10, 300, 1_000_000].into_iter().enumerate() {
         let dirs = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let [ours, mut theirs] = dirs.each_ref().map(|dir| schema::create(dir.path()).unwrap());
-        let mut fold = Fold::new(&ours, &limits).unwrap();
+        let mut fold = Fold::new(&ours, dirs[0].path(), &Limits::default()).unwrap();
+        // Nothing is merged until all is.
+        fold.writer.set_merge_policy(Box::new(NoMergePolicy));
         let mut oracle = Oracle::new(&mut theirs);
         // Of different sizes, so that they can be told from each other.
         for (commit, entries) in [300, 90, 1].into_iter().enumerate() {
@@ -364,25 +365,32 @@ fn alive(index: &Index) -> Vec<String> {
 
 #[test]
 fn what_is_replaced_goes_however_segments_are_cut_and_merged() {
-    let mut random = Random(8);
-    let dirs = [(); 2].map(|()| tempfile::tempdir().unwrap());
-    let [ours, mut theirs] = dirs.each_ref().map(|dir| schema::create(dir.path()).unwrap());
-    let mut fold = Fold::new(&ours, &Limits::default()).unwrap();
-    let mut oracle = Oracle::new(&mut theirs);
-    for round in 0..6 {
-        // Now and then a segment of its own for each document, and terms that begin anew.
-        fold.memory_max = if round % 3 == 0 { 1 << 20 } else { 1 };
-        for _ in 0..random.below(30) {
-            let entry = entry(&mut random, 10);
-            apply(&mut fold, &entry);
-            oracle.apply(&entry);
+    const FEW_BYTES: u64 = 40_000;
+    for seed in 8..14 {
+        let mut random = Random(seed);
+        let dirs = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let [ours, mut theirs] = dirs.each_ref().map(|dir| schema::create(dir.path()).unwrap());
+        // By tens and mostly deleted ones alone; or hardly any but the latter.
+        let bytes_max =
+            if seed % 2 == 0 { Limits::default().index_merge_bytes_max } else { FEW_BYTES };
+        let limits = Limits { index_merge_bytes_max: bytes_max, ..Limits::default() };
+        let mut fold = Fold::new(&ours, dirs[0].path(), &limits).unwrap();
+        let mut oracle = Oracle::new(&mut theirs);
+        for round in 0..6 {
+            // Now and then a segment of its own for each document, and terms that begin anew.
+            fold.memory_max = if round % 3 == 0 { 1 << 20 } else { 1 };
+            for _ in 0..random.below(30) {
+                let entry = entry(&mut random, 10);
+                apply(&mut fold, &entry);
+                oracle.apply(&entry);
+            }
+            fold.commit(Position { file: 1, offset: 0 }).unwrap();
+            oracle.commit();
+            let (ours, theirs) = (alive(&ours), alive(&theirs));
+            assert!(ours == theirs, "seed {seed}, round {round}");
         }
-        fold.commit(Position { file: 1, offset: 0 }).unwrap();
-        oracle.commit();
-        let (ours, theirs) = (alive(&ours), alive(&theirs));
-        assert!(ours == theirs, "round {round}");
+        fold.finish().unwrap();
+        assert!(alive(&ours).len() > 9, "seed {seed}");
+        assert!(alive(&ours) == alive(&theirs), "seed {seed}, after all merges");
     }
-    fold.finish().unwrap();
-    assert!(alive(&ours).len() > 9);
-    assert!(alive(&ours) == alive(&theirs), "after all merges");
 }
