@@ -29,7 +29,7 @@ use tantivy::directory::{
 
 /// A window begins as small and grows while the file is read forwards.
 const WINDOW_BYTES_MIN: usize = 4 * 1024;
-/// A merge has one for each file of its segments, some thirty at a time.
+/// A merge has one for each file of its segments, sixty at most.
 const WINDOW_BYTES_MAX: usize = 64 * 1024;
 
 /// What an index is opened for.
@@ -136,7 +136,12 @@ struct Whole {
 impl Whole {
     /// Maps it. The mapping goes with what is read of it.
     fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
-        self.files.get_file_handle(&self.path).map_err(io::Error::other)?.read_bytes(range)
+        let mapped = self.files.get_file_handle(&self.path).map_err(io::Error::other)?;
+        if range.end > mapped.len() {
+            // It would panic.
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        mapped.read_bytes(range)
     }
 }
 
@@ -272,14 +277,19 @@ mod tests {
     #[test]
     fn what_is_not_in_a_file_is_an_error() {
         let temp = tempfile::tempdir().unwrap();
-        std::fs::write(temp.path().join("file"), [0; 10]).unwrap();
+        let len = 2 * WINDOW_BYTES_MAX;
+        std::fs::write(temp.path().join("file"), vec![0; len]).unwrap();
         let directory = IndexDirectory::open(temp.path(), Purpose::Write).unwrap();
         let none = directory.get_file_handle(Path::new("none")).unwrap_err();
         assert!(matches!(none, OpenReadError::FileDoesNotExist(_)), "{none}");
         let file = directory.get_file_handle(Path::new("file")).unwrap();
-        assert_eq!(file.read_bytes(8..11).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        let beyond = file.read_bytes(len - 2..len + 1).unwrap_err();
+        assert_eq!(beyond.kind(), io::ErrorKind::InvalidInput);
         // Cut short behind our back.
         std::fs::write(temp.path().join("file"), [0; 4]).unwrap();
-        assert_eq!(file.read_bytes(2..8).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        for range in [2..8, 2..len] {
+            let cut_short = file.read_bytes(range.clone()).unwrap_err();
+            assert_eq!(cut_short.kind(), io::ErrorKind::UnexpectedEof, "{range:?}");
+        }
     }
 }
