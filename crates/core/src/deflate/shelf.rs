@@ -11,8 +11,10 @@ use super::symbols::{DISTANCES, EXTRA_BITS, PerSymbol};
 const CODES_MAX: usize = 8;
 /// About what the beginning of a block takes, in bits.
 const HEADER_BITS: u32 = 600;
-/// One part in so many is the most that a block may be larger for want of a code of its own.
+/// One part in so many is the most that a block may be larger for want of a code of its own, and so many bits besides:
+/// to make a code takes as long for a small page as for a large one.
 const SLACK: u32 = 50;
+const SLACK_BITS: u32 = 300;
 
 /// How a block is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +62,7 @@ impl Shelf {
             }
         }
         let least = least(counts) + HEADER_BITS;
-        if bits > least + least / SLACK && stored_bits > least {
+        if bits > least + least / SLACK + SLACK_BITS && stored_bits > least {
             let made = Code::for_counts(counts, kinds);
             let these = made.cost(counts) + made.header_bits();
             if these < bits {

@@ -158,7 +158,8 @@ fn real_pages_are_hardly_larger_than_others_make_them() {
         }
         let ratio = ours as f64 / theirs as f64;
         println!("{name}: {ours} of {theirs} bytes, {ratio:.4}");
-        assert!(ratio < 1.04, "{name}: {ratio}");
+        // The most where pages are small: a few bytes more for each are taken for the time that its own code would cost.
+        assert!(ratio < 1.05, "{name}: {ratio}");
     }
 }
 
