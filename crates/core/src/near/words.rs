@@ -43,15 +43,27 @@ const fn classes() -> [Byte; 256] {
 /// Calls `each` with every word of a text, in order.
 pub(super) fn each(text: &str, mut each: impl FnMut(u64)) {
     let bytes = text.as_bytes();
-    let is_plain = text.is_ascii();
+    let mut plain_end = ascii_end(bytes, 0);
     for run in Runs::of(text) {
-        // Most words of most texts are ASCII, and need no second look.
-        if is_plain || bytes[run.clone()].is_ascii() {
+        // Most words of most texts are ASCII, and need no look of their own.
+        if run.end > plain_end {
+            plain_end = ascii_end(bytes, run.start);
+        }
+        if run.end <= plain_end {
             each(plain_word(bytes, run.start, run.end));
         } else {
             careful(&bytes[..run.end], run.start, &mut each);
         }
     }
+}
+
+/// Where the next byte is that is not ASCII.
+fn ascii_end(bytes: &[u8], from: usize) -> usize {
+    let (blocks, _) = bytes[from..].as_chunks::<32>();
+    let plain = blocks.iter().take_while(|block| block.is_ascii()).count() * 32;
+    let rest = &bytes[from + plain..];
+    let foreign = rest.iter().position(|byte| !byte.is_ascii());
+    foreign.map_or(bytes.len(), |at| from + plain + at)
 }
 
 /// What [`Word`] makes of letters and digits of ASCII. One bit makes small letters of them all.
