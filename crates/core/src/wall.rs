@@ -163,13 +163,19 @@ const GENERIC: &[&str] = &[
 /// How marks begin that begin like much else on any page.
 const USUAL: &[&str] = &["id=\"", "class=\"", "<title>", "<TITLE>", "window.", "https://"];
 
-/// Finds out fast that a body has no mark at all, as nearly all have none. Marks are looked for without their usual
-/// beginnings, at which one would have to look twice on every line.
-static ANY_MARK: LazyLock<Regex> = LazyLock::new(|| {
-    let marks = VENDORS.iter().flat_map(|vendor| vendor.marks).chain(GENERIC);
+/// Finds out fast that a body has no mark at all, as nearly all have none.
+static ANY_MARK: LazyLock<Regex> =
+    LazyLock::new(|| any_of(VENDORS.iter().flat_map(|vendor| vendor.marks).chain(GENERIC)));
+
+/// The same where two marks of one vendor are asked for: one of them is not the vendor's first.
+static ONE_OF_TWO_MARKS: LazyLock<Regex> =
+    LazyLock::new(|| any_of(VENDORS.iter().flat_map(|vendor| &vendor.marks[1..])));
+
+/// Marks are looked for without their usual beginnings, at which one would have to look twice on every line.
+fn any_of<'a>(marks: impl Iterator<Item = &'a &'static str>) -> Regex {
     let marks: Vec<String> = marks.map(|mark| regex::escape(unusual(mark))).collect();
     Regex::new(&marks.join("|")).expect("WALL: plain texts make an expression")
-});
+}
 
 fn unusual(mark: &str) -> &str {
     USUAL.iter().find_map(|start| mark.strip_prefix(start)).unwrap_or(mark)
@@ -195,7 +201,8 @@ fn marked(sight: &Sight<'_>, limits: &Limits) -> Option<Wall> {
         return None;
     }
     let head = sight.body.get(..bytes_max).unwrap_or(sight.body);
-    if !ANY_MARK.is_match(head) {
+    let marks = if refuses { &ANY_MARK } else { &ONE_OF_TWO_MARKS };
+    if !marks.is_match(head) {
         return None;
     }
     let vendor = VENDORS.iter().find_map(|vendor| marks_of(vendor, sight, head, refuses));
