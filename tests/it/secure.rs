@@ -1,6 +1,7 @@
 //! TLS that fails, in every way: refused, with a reason that names it, and without harm to other hosts.
 
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use larm_core::scope::ScopeMode;
 use larm_core::workbench::Pace;
@@ -115,4 +116,28 @@ fn whoever_takes_any_certificate_gets_what_is_behind_it() {
     let refused = refused.filter(|url| kept.line(url)["outcome"] != "fetched");
     assert_none("hosts whose certificate was refused all the same", refused);
     assert_eq!(kept.line(&start(Tls::Garbage))["outcome"], "host-unreachable");
+}
+
+/// The binary on its own: which authorities a system has is for the whole process to say.
+#[test]
+fn the_systems_authorities_vouch_for_whom_no_other_does() {
+    let secured = Secured::new(&[]);
+    let none = secured.temp.path().join("none.pem");
+    std::fs::write(&none, "").expect("a file");
+    for (authorities, outcome, code) in
+        [(secured.ca_file(), "fetched", 0), (none, "host-unreachable", 3)]
+    {
+        let dir = secured.temp.path().join(format!("{outcome}.larm"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_larm"));
+        command.arg("crawl").arg(secured.site.seed()).arg("-o").arg(&dir);
+        command.args(["--delay", "0", "--allow-private", "127.0.0.0/8", "--no-progress", "-q"]);
+        command.args(["--limit=host_chances_max=1", "--limit=host_chances_ms_max=200"]);
+        for (name, port, address) in secured.site.resolve_rules() {
+            command.arg(format!("--resolve={name}:{port}:{address}"));
+        }
+        command.env("SSL_CERT_FILE", &authorities).env_remove("SSL_CERT_DIR");
+        let status = command.stdin(Stdio::null()).status().expect("the binary starts");
+        let line = Kept::of(&dir).line(&secured.site.seed()).clone();
+        assert_eq!((status.code(), &line["outcome"]), (Some(code), &outcome.into()), "{line}");
+    }
 }

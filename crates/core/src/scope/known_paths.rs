@@ -5,6 +5,8 @@
 //! page: `/posts/7/delete` is a button, `/docs/sql/delete` and `/delete-key-guide.html` are reading.
 //! Seeds pass, since a person typed them. The lists do not speak of files: reading one changes nothing.
 
+use std::sync::LazyLock;
+
 use regex_automata::meta::{Config, Regex};
 use regex_automata::util::syntax;
 use regex_automata::{Input, MatchKind, PatternSet};
@@ -141,18 +143,9 @@ pub(super) struct KnownPaths {
 
 impl KnownPaths {
     pub fn new(lists: &[KnownList], extra: &[String], bytes_max: u64) -> Result<Self, ScopeError> {
-        let patterns = || lists.iter().flat_map(|list| list.patterns().iter().map(|p| (*list, *p)));
-        // Paths are ASCII: without Unicode the tables are smaller and stay in the cache. They are also
-        // short: looking for letters that some pattern needs takes longer than trying them all.
-        let config = Config::new().match_kind(MatchKind::All).auto_prefilter(false);
-        let known = Regex::builder()
-            .configure(config)
-            .syntax(syntax::Config::new().unicode(false).utf8(false))
-            .build_many(&patterns().map(|(_, pattern)| pattern).collect::<Vec<_>>())
-            .expect("the patterns of this file are valid");
         Ok(Self {
-            known,
-            lists: patterns().map(|(list, _)| list).collect(),
+            known: known(lists),
+            lists: patterns(lists).map(|(list, _)| list).collect(),
             extra: Patterns::new(extra, bytes_max)?,
         })
     }
@@ -177,6 +170,27 @@ impl KnownPaths {
         let number = self.extra.first_match(text)?;
         Some(format!("matches `{}` of the list", self.extra.text(number)))
     }
+}
+
+/// What is on these lists. All of them is what nearly everybody takes, and whenever rules change; to make that takes milliseconds.
+fn known(lists: &[KnownList]) -> Regex {
+    static ALL: LazyLock<Regex> = LazyLock::new(|| compile(&KnownList::ALL));
+    if *lists == KnownList::ALL { ALL.clone() } else { compile(lists) }
+}
+
+fn compile(lists: &[KnownList]) -> Regex {
+    // Paths are ASCII: without Unicode the tables are smaller and stay in the cache. They are also
+    // short: looking for letters that some pattern needs takes longer than trying them all.
+    let config = Config::new().match_kind(MatchKind::All).auto_prefilter(false);
+    Regex::builder()
+        .configure(config)
+        .syntax(syntax::Config::new().unicode(false).utf8(false))
+        .build_many(&patterns(lists).map(|(_, pattern)| pattern).collect::<Vec<_>>())
+        .expect("the patterns of this file are valid")
+}
+
+fn patterns(lists: &[KnownList]) -> impl Iterator<Item = (KnownList, &'static str)> {
+    lists.iter().flat_map(|list| list.patterns().iter().map(|pattern| (*list, *pattern)))
 }
 
 impl Filter for KnownPaths {

@@ -3,12 +3,16 @@
 //! Trusted are the authorities of Mozilla's list as compiled in, those of the system where they can be
 //! read, and those of a file that the user names. Nothing process-wide is installed. `insecure` takes
 //! any certificate for any name: a crawl of one's own machines may want that, and the plan has to say so.
+//!
+//! A system keeps its authorities in some hundred files, which take longer to read than most sites do to begin with. They are
+//! read when somebody comes whom the others alone do not vouch for.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{WebPkiServerVerifier, verify_server_name};
+use rustls::client::{VerifierBuilderError, WebPkiServerVerifier, verify_server_name};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
@@ -16,6 +20,7 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use tokio_rustls::TlsConnector;
 
 use super::FetchPlan;
+use super::failure::is_out_of_files;
 use crate::{Error, Result};
 
 /// What is needed to speak TLS as the plan says.
@@ -46,28 +51,37 @@ impl Tls {
 }
 
 fn config(plan: &FetchPlan) -> Result<ClientConfig> {
-    let unfit = |error: String| Error::Plan(format!("TLS cannot be set up: {error}"));
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let named = plan.ca_file.as_deref().map(read_file).transpose()?.unwrap_or_default();
-    let roots = Arc::new(roots(&named, plan.ca_file.as_deref())?);
-    let usual = WebPkiServerVerifier::builder_with_provider(roots, provider.clone()).build();
-    let usual = usual.map_err(|error| unfit(error.to_string()))?;
-    let trust = Trust { usual, named, takes_any: plan.insecure };
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    for certificate in &named {
+        let added = roots.add(certificate.clone());
+        added.map_err(|error| unusable(plan.ca_file.as_deref(), error.to_string()))?;
+    }
+    let usual = verifier(roots.clone(), &provider).map_err(unfit)?;
+    let trust = Trust {
+        usual,
+        with_system: Mutex::default(),
+        roots,
+        provider: provider.clone(),
+        named,
+        takes_any: plan.insecure,
+    };
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| unfit(error.to_string()))?;
+        .map_err(unfit)?;
     Ok(config.dangerous().with_custom_certificate_verifier(Arc::new(trust)).with_no_client_auth())
 }
 
-fn roots(named: &[CertificateDer<'static>], path: Option<&Path>) -> Result<RootCertStore> {
-    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-    // The system's own authorities are a courtesy: a machine without any, or with a broken one, still
-    // reaches the public web.
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    for certificate in named {
-        roots.add(certificate.clone()).map_err(|error| unusable(path, error.to_string()))?;
-    }
-    Ok(roots)
+fn unfit(error: impl std::fmt::Display) -> Error {
+    Error::Plan(format!("TLS cannot be set up: {error}"))
+}
+
+fn verifier(
+    roots: RootCertStore,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<WebPkiServerVerifier>, VerifierBuilderError> {
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone()).build()
 }
 
 fn read_file(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
@@ -90,9 +104,37 @@ fn unusable(path: Option<&Path>, why: String) -> Error {
 /// archived came from the holder of the certificate's key.
 #[derive(Debug)]
 struct Trust {
+    /// By all authorities but the system's.
     usual: Arc<WebPkiServerVerifier>,
+    /// By these and the system's, once they were read.
+    with_system: Mutex<Option<Arc<WebPkiServerVerifier>>>,
+    roots: RootCertStore,
+    provider: Arc<CryptoProvider>,
     named: Vec<CertificateDer<'static>>,
     takes_any: bool,
+}
+
+impl Trust {
+    /// The system's own authorities are a courtesy: a machine without any, or with a broken one, still
+    /// reaches the public web. If there was no file left to read them with, they are read again the next time.
+    fn with_system(&self) -> Arc<WebPkiServerVerifier> {
+        let mut kept = self.with_system.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(verifier) = &*kept {
+            return verifier.clone();
+        }
+        let found = rustls_native_certs::load_native_certs();
+        let is_whole = !found.errors.iter().any(is_for_want_of_files);
+        let mut roots = self.roots.clone();
+        roots.add_parsable_certificates(found.certs);
+        let verifier = verifier(roots, &self.provider).unwrap_or_else(|_| self.usual.clone());
+        *kept = Some(verifier.clone()).filter(|_| is_whole);
+        verifier
+    }
+}
+
+fn is_for_want_of_files(error: &rustls_native_certs::Error) -> bool {
+    use rustls_native_certs::ErrorKind;
+    matches!(&error.kind, ErrorKind::Io { inner, .. } if is_out_of_files(inner))
 }
 
 impl ServerCertVerifier for Trust {
@@ -108,8 +150,15 @@ impl ServerCertVerifier for Trust {
         if self.takes_any {
             return Ok(ServerCertVerified::assertion());
         }
-        let usual = self.usual.verify_server_cert(certificate, intermediates, name, ocsp, now);
-        match usual {
+        let ask = |whom: &WebPkiServerVerifier| {
+            whom.verify_server_cert(certificate, intermediates, name, ocsp, now)
+        };
+        // Which error is told says little of the other ways in which a chain was tried: whoever is refused gets another hearing.
+        let answer = match ask(&self.usual) {
+            Err(rustls::Error::InvalidCertificate(_)) => ask(&self.with_system()),
+            known => known,
+        };
+        match answer {
             // Whatever else is wrong with it, such as its date, is wrong with a named one, too.
             Err(rustls::Error::InvalidCertificate(Other(_) | UnknownIssuer))
                 if self.named.contains(certificate) =>
@@ -117,7 +166,7 @@ impl ServerCertVerifier for Trust {
                 verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
                 Ok(ServerCertVerified::assertion())
             }
-            usual => usual,
+            answer => answer,
         }
     }
 

@@ -112,19 +112,28 @@ pub struct Store {
 impl Store {
     /// Opens the store in `path`, or makes a new one.
     ///
-    /// A new one is made under another name first and gets its own when it is whole: what a crash leaves
-    /// of a store that was being made cannot be opened.
+    /// What a crash leaves of a store that was being made cannot be opened. So while one is made, a file beside it says
+    /// so, and what it stands beside is made anew. The log is begun when the store is whole: where there is a log, that file has come back
+    /// from somewhere, and nothing is made anew.
     pub fn open(path: &Path) -> Result<Self> {
-        if !path.exists() {
-            let unfinished = path.with_extension("new");
-            if unfinished.exists() {
-                fs::remove_dir_all(&unfinished).map_err(Error::io(&unfinished))?;
-            }
-            drop(Self::open_whole(&unfinished)?);
-            fs::rename(&unfinished, path).map_err(Error::io(path))?;
-            durable::sync_parent(path)?;
+        let unfinished = path.with_extension("unfinished");
+        let was_being_made = exists(&unfinished)? && !exists(&path.with_file_name("log"))?;
+        if was_being_made && exists(path)? {
+            fs::remove_dir_all(path).map_err(Error::io(path))?;
         }
-        Self::open_whole(path)
+        if exists(path)? {
+            let store = Self::open_whole(path)?;
+            durable::remove(&unfinished)?;
+            return Ok(store);
+        }
+        match exists(&unfinished)? {
+            true => durable::sync_parent(&unfinished)?,
+            false => drop(durable::create(&unfinished)?),
+        }
+        let store = Self::open_whole(path)?;
+        durable::sync_parent(path)?;
+        durable::remove(&unfinished)?;
+        Ok(store)
     }
 
     fn open_whole(path: &Path) -> Result<Self> {
@@ -252,6 +261,10 @@ impl Store {
     }
 }
 
+fn exists(path: &Path) -> Result<bool> {
+    path.try_exists().map_err(Error::io(path))
+}
+
 /// Everything that one checkpoint writes.
 pub struct Batch {
     store: Arc<Store>,
@@ -330,5 +343,40 @@ fn store_error(path: &Path, error: &fjall::Error) -> Error {
             Error::Io { path: path.to_owned(), source }
         }
         other => Error::Store { path: path.to_owned(), what: other.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_made_anew_if_it_was_still_being_made() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, unfinished) = (dir.path().join("store"), dir.path().join("store.unfinished"));
+        drop(Store::open(&path).unwrap());
+        let witness = path.join("witness");
+        fs::write(&witness, "").unwrap();
+        drop(Store::open(&path).unwrap());
+        assert!(witness.exists() && !unfinished.exists(), "a whole one stays");
+        // As a crash leaves one whose files are not all there.
+        fs::write(&unfinished, "").unwrap();
+        for entry in fs::read_dir(&path).unwrap() {
+            let file = entry.unwrap().path();
+            if file.is_file() && file != witness {
+                fs::remove_file(file).unwrap();
+            }
+        }
+        drop(Store::open(&path).unwrap());
+        assert!(!witness.exists() && !unfinished.exists());
+        fs::write(&unfinished, "").unwrap();
+        fs::remove_dir_all(&path).unwrap();
+        drop(Store::open(&path).unwrap());
+        assert!(path.exists() && !unfinished.exists(), "nothing but the word that it begins");
+        fs::write(&witness, "").unwrap();
+        fs::write(&unfinished, "").unwrap();
+        fs::create_dir(dir.path().join("log")).unwrap();
+        drop(Store::open(&path).unwrap());
+        assert!(witness.exists() && !unfinished.exists(), "it was whole when the log began");
     }
 }
