@@ -16,6 +16,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Duration;
 
 use larm_core::{Limits, Lookup, Millis};
@@ -284,15 +285,29 @@ impl Writer {
         self.gather_commit()?.sync()
     }
 
+    /// What sinks put in order at their end is in the log already, so the last checkpoint does not wait for it.
     fn close(mut self) -> Result<()> {
         self.commit_now()?;
-        let positions = self.chain.finish()?;
-        let mut frontier = self.shared.frontier.hold()?;
-        if let Some(sealed) = frontier.seal(positions)? {
-            sealed.sync()?;
+        let Self { chain, shared, .. } = self;
+        let (finished, written) = thread::scope(|scope| {
+            let thread = thread::Builder::new().name("larm-checkpoint".to_owned());
+            let written = thread.spawn_scoped(scope, || last_checkpoint(&shared));
+            let finished = chain.finish();
+            let written = match written {
+                Ok(thread) => thread.join().unwrap_or_else(|_| Err(panicked("a checkpoint"))),
+                Err(_) => last_checkpoint(&shared),
+            };
+            (finished, written)
+        });
+        if let (Err(_), Err(error)) = (&finished, &written) {
+            tracing::error!("and the last checkpoint: {error}");
         }
-        frontier.checkpoint(self.shared.clock.now())
+        finished.map(drop).and(written)
     }
+}
+
+fn last_checkpoint(shared: &Shared) -> Result<()> {
+    shared.frontier.hold()?.checkpoint(shared.clock.now())
 }
 
 fn is_done<T>(task: &Option<JoinHandle<T>>) -> bool {

@@ -29,7 +29,7 @@ use crate::{Error, Result};
 
 /// About what a line takes beside its key and its URL.
 const LINE_BYTES: usize = 256;
-/// What is read of a sorted run at a time, while they are merged.
+/// What is read of a part at a time, and of each sorted run while they are merged.
 const RUN_BUFFER_BYTES: usize = 64 * 1024;
 
 /// What a line of the index says about a record, in the fields that replay tools read.
@@ -247,7 +247,8 @@ struct KeptLines<'p, 'k> {
 
 impl<'p, 'k> KeptLines<'p, 'k> {
     fn open(path: &'p Path, keep: Option<Keep<'k>>) -> Result<Self> {
-        let file = BufReader::new(File::open(path).map_err(Error::io(path))?);
+        let file = File::open(path).map_err(Error::io(path))?;
+        let file = BufReader::with_capacity(RUN_BUFFER_BYTES, file);
         Ok(Self { path, file, keep })
     }
 

@@ -6,6 +6,7 @@
 //! between two runs: a sink without a committed position starts from nothing.
 
 use std::sync::Arc;
+use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
 use larm_core::Lookup;
 
@@ -89,11 +90,16 @@ impl Chain {
         self.sinks.iter().filter_map(|sink| sink.lag()).collect()
     }
 
-    /// Closes every sink, and returns the last positions. All are closed even if one of them fails.
+    /// Closes every sink, and returns the last positions. All are closed even if one of them fails, and none waits for
+    /// another.
     pub fn finish(mut self) -> Result<Positions> {
         let flushed = self.flush_all()?;
         flushed.sync()?;
-        let ends: Vec<Result<()>> = self.sinks.iter_mut().map(|sink| sink.finish()).collect();
+        let ends: Vec<Result<()>> = thread::scope(|scope| {
+            let closing: Vec<_> =
+                self.sinks.iter_mut().map(|sink| on_a_thread(scope, sink)).collect();
+            closing.into_iter().map(end_of).collect()
+        });
         ends.into_iter().collect::<Result<()>>()?;
         Ok(flushed.positions)
     }
@@ -111,6 +117,24 @@ impl FlushedChain {
     /// Brings it to the disk. Takes its time, and needs nothing of the sinks.
     pub fn sync(&self) -> Result<()> {
         self.unsynced.iter().try_for_each(Unsynced::sync)
+    }
+}
+
+type Closing<'scope> = std::io::Result<ScopedJoinHandle<'scope, Result<()>>>;
+
+fn on_a_thread<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    sink: &'scope mut Box<dyn Sink>,
+) -> Closing<'scope> {
+    Builder::new().name("larm-close".to_owned()).spawn_scoped(scope, || sink.finish())
+}
+
+fn end_of(closing: Closing<'_>) -> Result<()> {
+    let stopped = |why: String| Err(Error::Stopped(why));
+    match closing.map(ScopedJoinHandle::join) {
+        Ok(Ok(end)) => end,
+        Ok(Err(_)) => stopped("larm has a bug: closing a sink panicked".to_owned()),
+        Err(error) => stopped(format!("no thread to close a sink on: {error}")),
     }
 }
 

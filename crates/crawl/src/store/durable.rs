@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
+/// What is written at a time.
+const BUFFER_BYTES: usize = 64 * 1024;
+
 /// Creates a file that must not exist yet, and its name lasts.
 pub fn create(path: &Path) -> Result<File> {
     let file =
@@ -37,7 +40,7 @@ pub fn create_dir(path: &Path) -> Result<()> {
 pub fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let temporary = temporary_of(path);
     let file = File::create(&temporary).map_err(Error::io(&temporary))?;
-    let mut out = BufWriter::new(file);
+    let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
     fill(&mut out)?;
     let file = out.into_inner().map_err(|error| Error::io(&temporary)(error.into_error()))?;
     file.sync_all().map_err(Error::io(&temporary))?;

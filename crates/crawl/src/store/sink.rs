@@ -62,7 +62,8 @@ pub trait Sink: Send {
     /// Cuts back to `position` and removes what came after; `None`: nothing was ever committed.
     fn recover(&mut self, position: Option<Position>) -> Result<()>;
 
-    /// The crawl ends or pauses for good: syncs, closes, puts in order. Nothing is written after.
+    /// The crawl ends or pauses for good: syncs, closes, puts in order. Nothing is written after. All sinks of a chain do so at
+    /// the same time, each on a thread that is none of the runtime's, and while the last checkpoint is written.
     fn finish(&mut self) -> Result<()>;
 }
 
