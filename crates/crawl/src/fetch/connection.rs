@@ -111,10 +111,16 @@ impl Connection {
         }
     }
 
-    /// Waits for `work` while the connection does what `work` needs it to do.
+    /// Waits for `work` while the connection does what `work` needs it to do. What came already needs nothing of it; and what is
+    /// asked for is asked for before the connection looks what there is to do.
     pub async fn drive<T>(&mut self, work: impl Future<Output = T>, sent: &mut Sent<'_>) -> T {
         let mut work = pin!(work);
         poll_fn(|cx| {
+            let polled = work.as_mut().poll(cx);
+            if polled.is_ready() {
+                sent.look_at(&self.tape);
+                return polled;
+            }
             self.poll_traffic(cx);
             sent.look_at(&self.tape);
             let polled = work.as_mut().poll(cx);
