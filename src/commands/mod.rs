@@ -74,7 +74,10 @@ pub fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
 
 /// The same on this thread. Whatever else is to run at the same time brings threads of its own.
 fn block_on_this_thread<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
-    to_its_end(tokio::runtime::Builder::new_current_thread(), future)
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    // Who is woken by another thread comes before what this one has to do: other threads wait for engine and writer.
+    builder.global_queue_interval(1);
+    to_its_end(builder, future)
 }
 
 fn to_its_end<T>(

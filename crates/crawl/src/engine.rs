@@ -12,7 +12,7 @@ use larm_core::url::Fingerprint;
 use larm_core::workbench::Pace;
 use larm_core::{Limits, Millis};
 use tokio::sync::mpsc;
-use tokio::task::{JoinSet, yield_now};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until, timeout};
 
 use crate::ends::{Ends, Progress};
@@ -262,27 +262,19 @@ impl Engine {
 
     async fn wait(&mut self, tasks: &mut Tasks, timers: &mut Timers, until: Instant) -> Result<()> {
         tokio::select! {
-            Some(done) = tasks.fetches.join_next() => {
-                // Others are about to end, too: all are looked after at once.
-                yield_now().await;
-                self.fetched(done, tasks)
-            }
-            Some(named) = tasks.names.join_next() => self.named(named),
-            Some(command) = self.commands.recv() => {
-                self.obey(command);
-                Ok(())
-            }
-            () = self.shared.wake.notified() => {
-                yield_now().await;
-                Ok(())
-            }
-            () = sleep_until(until) => Ok(()),
-            _ = timers.house.tick() => self.keep_house(),
-            _ = timers.pulse.tick() => {
-                self.pulse();
-                Ok(())
-            }
+            Some(done) = tasks.fetches.join_next() => self.fetched(done)?,
+            Some(named) = tasks.names.join_next() => self.named(named)?,
+            Some(command) = self.commands.recv() => self.obey(command),
+            () = self.shared.wake.notified() => {}
+            () = sleep_until(until) => {}
+            _ = timers.house.tick() => self.keep_house()?,
+            _ = timers.pulse.tick() => self.pulse(),
         }
+        // A fetch has ended when it is settled: the next one is to find its place free.
+        while let Some(done) = tasks.fetches.try_join_next() {
+            self.fetched(done)?;
+        }
+        Ok(())
     }
 
     /// When to look again at the latest, if something is due then.
@@ -293,15 +285,10 @@ impl Engine {
         Instant::from_std(self.shared.clock.instant_of(at.min(far)))
     }
 
-    /// One fetch is over; whatever else is over by now is taken along.
-    fn fetched(&mut self, done: Result<()>, tasks: &mut Tasks) -> Result<()> {
-        let mut next = Some(done);
-        while let Some(done) = next {
-            self.places.ended();
-            done?;
-            next = tasks.fetches.try_join_next();
-        }
-        Ok(())
+    /// One fetch is over.
+    fn fetched(&mut self, done: Result<()>) -> Result<()> {
+        self.places.ended();
+        done
     }
 
     /// Thinks over how many fetches there may be.

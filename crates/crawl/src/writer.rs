@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use larm_core::{Limits, Lookup, Millis};
 use tokio::sync::mpsc;
-use tokio::task::{JoinHandle, spawn_blocking, yield_now};
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::directory::Directory;
@@ -150,18 +150,7 @@ impl Writer {
             _ => self.limits.commit_ms_max,
         };
         let received = self.inbox.recv_many(jobs, BATCH_JOBS);
-        if timeout(Duration::from_millis(ms), received).await == Ok(0) {
-            return false;
-        }
-        // Whoever is about to bring more goes first: what belongs to the writer moves from one processor's cache to
-        // another's when another worker runs it, and that is paid for once for all of them.
-        yield_now().await;
-        while jobs.len() < BATCH_JOBS
-            && let Ok(work) = self.inbox.try_recv()
-        {
-            jobs.push(work);
-        }
-        true
+        timeout(Duration::from_millis(ms), received).await != Ok(0)
     }
 
     fn settle(&mut self, jobs: &mut Vec<Work>) -> Result<News> {
