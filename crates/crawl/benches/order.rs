@@ -106,7 +106,7 @@ impl Bench {
     fn hear(&mut self) {
         let waits = self.frontier.take_waits();
         if let Some(ranker) = &mut self.ranker {
-            ranker.hear(&News { waits, told: Vec::new() });
+            ranker.hear(&News { waits, ..News::default() });
         }
     }
 

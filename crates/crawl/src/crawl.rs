@@ -369,6 +369,7 @@ impl Assembly {
             tells_links: self.order.is_some(),
             tells_hints: order::needs_hints(&plan.order),
             tells_text: self.order.is_some() && !plan.topic.is_empty(),
+            unread: order::unread(&plan.order, &shared.wake),
             wake: shared.wake.clone(),
             meter: Meter::default(),
             handler: self.crawl.handler.clone(),

@@ -148,8 +148,10 @@ impl Engine {
         }
         let mut due = self.next_due(&**frontier, phase, now).map(|due| due.max(broke_until));
         drop(frontier);
-        if tasks.fetches.len() as u64 >= self.places.now(&self.line.meter) {
-            self.places.looked(due.take().is_some_and(|due| due <= now));
+        let is_full = self.is_full(tasks);
+        if is_full || self.is_behind(tasks) {
+            let waits = due.take().is_some_and(|due| due <= now);
+            self.places.looked(is_full && waits);
         } else {
             self.places.looked(false);
         }
@@ -162,11 +164,20 @@ impl Engine {
             let Some(nameless) = frontier.nameless(now) else { break };
             tasks.look_up(&self.line, nameless);
         }
-        while (tasks.fetches.len() as u64) < self.places.now(&self.line.meter) {
+        while !self.is_full(tasks) && !self.is_behind(tasks) {
             let Some(lease) = frontier.lease(now)? else { break };
             tasks.fetch(&self.line, lease);
         }
         Ok(())
+    }
+
+    fn is_full(&mut self, tasks: &Tasks) -> bool {
+        tasks.fetches.len() as u64 >= self.places.now(&self.line.meter)
+    }
+
+    /// Whether more pages wait to be read, for the order of all others, than are on their way.
+    fn is_behind(&self, tasks: &Tasks) -> bool {
+        self.line.unread.pages() > tasks.fetches.len()
     }
 
     /// Our network is down: one URL, or one name, is tried now and then.

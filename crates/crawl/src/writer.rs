@@ -29,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::fetch::Reservation;
 use crate::frontier::{Fate, Lease, Sealed, Settlement, Written};
 use crate::handle::Shared;
+use crate::order::unread::Mark;
 use crate::order::{News, NewsDesk, Told};
 use crate::readings;
 use crate::store::{Chain, Encoded, FlushedChain, Visit};
@@ -63,6 +64,8 @@ pub struct Job {
     pub place: Reservation,
     /// Where the page leads, if the order of pages depends on that.
     pub told: Option<Told>,
+    /// Dropped when the page was read, if the order of pages depends on that.
+    pub unread: Option<Mark>,
 }
 
 /// The task's own state.
@@ -161,7 +164,7 @@ impl Writer {
         let written = jobs.drain(..).filter_map(|work| write(&mut self.chain, work).transpose());
         let written: Vec<Kept> = written.collect::<Result<_>>()?;
         let mut frontier = self.shared.frontier.hold()?;
-        for Kept { lease, settlement, told } in written {
+        for Kept { lease, settlement, told, unread } in written {
             let (page, is_new) = (lease.url().fingerprint(), readings::news(&lease, &settlement));
             frontier.settle(lease, settlement)?;
             if let Some(readings) = &self.shared.readings {
@@ -169,6 +172,7 @@ impl Writer {
             }
             let is_new = is_new == Some(true);
             news.told.extend(told.map(|told| Told { is_new, ..told }));
+            news.unread.extend(unread);
         }
         news.waits = frontier.take_waits();
         drop(frontier);
@@ -313,7 +317,7 @@ fn write(chain: &mut Chain, work: Work) -> Result<Option<Kept>> {
         Work::Settle(job) => *job,
         Work::Keep(lookup) => return chain.write_lookup(&lookup).map(|()| None),
     };
-    let Job { lease, mut settlement, kept, place, told } = job;
+    let Job { lease, mut settlement, kept, place, told, unread } = job;
     if let Some((encoded, visit)) = kept {
         let kept = chain.write_all(&visit, encoded)?;
         if let Fate::Done(row) = &mut settlement.fate {
@@ -321,7 +325,7 @@ fn write(chain: &mut Chain, work: Work) -> Result<Option<Kept>> {
         }
     }
     drop(place);
-    Ok(Some(Kept { lease, settlement, told }))
+    Ok(Some(Kept { lease, settlement, told, unread }))
 }
 
 /// What is written, and to be settled.
@@ -329,6 +333,7 @@ struct Kept {
     lease: Lease,
     settlement: Settlement,
     told: Option<Told>,
+    unread: Option<Mark>,
 }
 
 /// What is to be made durable together.

@@ -54,6 +54,7 @@ impl Line {
             kept,
             place,
             told: None,
+            unread: self.unread.mark(),
         }))
         .await
     }

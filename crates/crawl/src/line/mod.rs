@@ -41,6 +41,7 @@ use crate::frontier::{
 };
 use crate::login::{Door, Logins};
 use crate::network::Network;
+use crate::order::unread::Unread;
 use crate::pdf::PdfReaders;
 use crate::places::Meter;
 use crate::plan::Duplicates;
@@ -102,6 +103,8 @@ pub struct Line {
     pub tells_hints: bool,
     /// Whether it depends on what pages say, too.
     pub tells_text: bool,
+    /// Pages that were not read yet, where the order waits for that.
+    pub unread: Unread,
     /// Wakes the engine.
     pub wake: Arc<Notify>,
     /// Counts how fetches end.

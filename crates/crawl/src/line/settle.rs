@@ -54,7 +54,8 @@ impl Line {
             is_spam,
         };
         let kept = Some((self.encoders.encode_all(&visit), visit));
-        self.send(Work::settle(Job { lease, settlement, kept, place, told })).await
+        let unread = self.unread.mark();
+        self.send(Work::settle(Job { lease, settlement, kept, place, told, unread })).await
     }
 
     /// Settles a URL for which nothing was sent.
@@ -233,7 +234,8 @@ impl Line {
         }
         let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
         let place = place.unwrap_or_default();
-        self.send(Work::settle(Job { lease, settlement, kept, place, told: None })).await
+        let (told, unread) = (None, self.unread.mark());
+        self.send(Work::settle(Job { lease, settlement, kept, place, told, unread })).await
     }
 
     /// A wall before a robots.txt: what it says is not known, whatever the status.
@@ -252,7 +254,8 @@ impl Line {
     ) -> Result<()> {
         let kept = visit.map(|visit| (self.encoders.encode_all(&visit), visit));
         let place = Reservation::default();
-        self.send(Work::settle(Job { lease, settlement, kept, place, told: None })).await
+        let (told, unread) = (None, self.unread.mark());
+        self.send(Work::settle(Job { lease, settlement, kept, place, told, unread })).await
     }
 
     pub(super) async fn send(&self, work: Work) -> Result<()> {

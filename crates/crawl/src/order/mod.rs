@@ -5,7 +5,7 @@
 //! the page is settled ([`News`]), and the [`Ranker`], on a thread of its own, works out what pages are worth
 //! by now ([`larm_core::order`]) and keeps the [`Board`](crate::frontier::Board) up to date. Nobody waits for
 //! it: who leases in the meantime goes by what the board says. Where it falls far behind, the crawl does wait
-//! (`order_news_max`).
+//! (`order_news_max`); and sooner where pages are chosen by what others said ([`unread`]).
 //!
 //! Breadth-first is the order of the frontier's own places, and needs nothing of this: nothing of it is
 //! there then.
@@ -18,6 +18,9 @@ mod ranker;
 pub mod recall;
 #[cfg(test)]
 mod tests;
+pub mod unread;
+
+use std::sync::Arc;
 
 use larm_core::Limits;
 use larm_core::order::Hint;
@@ -25,12 +28,13 @@ use larm_core::order::focus::Topic;
 use larm_core::order::{Name, Order, Score, Tuning};
 use larm_core::url::Fingerprint;
 use larm_graph::LinkFact;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use crate::error::{Error, Result};
 use crate::frontier::Waits;
 
 use self::focus::{PageText, Promises, Reader};
+use self::unread::{Mark, Unread};
 
 pub use ranker::Ranker;
 
@@ -78,19 +82,33 @@ pub struct News {
     pub waits: Vec<Waits>,
     /// Pages that were settled.
     pub told: Vec<Told>,
+    /// Whatever was settled, until this is heard.
+    pub unread: Vec<Mark>,
 }
 
 impl News {
     fn is_empty(&self) -> bool {
-        self.waits.is_empty() && self.told.is_empty()
+        self.waits.is_empty() && self.told.is_empty() && self.unread.is_empty()
     }
 
     /// The same, no more than one page at a time. What waits is told first: pages lead to it.
-    fn by_page(self) -> impl Iterator<Item = Self> {
-        let mut told = self.told.into_iter();
-        let first = Self { waits: self.waits, told: told.next().into_iter().collect() };
-        let rest = told.map(|told| Self { waits: Vec::new(), told: vec![told] });
-        std::iter::once(first).chain(rest)
+    fn by_page(self) -> Vec<Self> {
+        let mut pages: Vec<Self> = self
+            .told
+            .into_iter()
+            .map(|told| Self { told: vec![told], ..Self::default() })
+            .collect();
+        if pages.is_empty() {
+            pages.push(Self::default());
+        }
+        if let Some(first) = pages.first_mut() {
+            first.waits = self.waits;
+        }
+        // All is heard once the last of it is.
+        if let Some(last) = pages.last_mut() {
+            last.unread = self.unread;
+        }
+        pages
     }
 }
 
@@ -157,6 +175,11 @@ pub fn score(
     let score = order.score(tuning, &mut by_text).map_err(unknown)?;
     let reader = (!topic.is_empty()).then(|| Reader::new(topic, promises, limits));
     Ok(Some(Scoring { score, reader }))
+}
+
+/// The pages that an order waits for; none where it does not judge by what pages say.
+pub fn unread(order: &Order, wake: &Arc<Notify>) -> Unread {
+    if needs_text(order) { Unread::new(wake.clone()) } else { Unread::default() }
 }
 
 /// Whether an order judges by URLs.

@@ -62,13 +62,17 @@ impl Ranker {
 
     /// Listens until nobody has news any more. For a thread of its own.
     pub fn run(mut self, mut inbox: mpsc::Receiver<News>) {
+        let mut unread = Vec::new();
         while let Some(news) = inbox.blocking_recv() {
             self.hear(&news);
+            unread.extend(news.unread);
             for _ in 0..BATCH {
                 let Ok(more) = inbox.try_recv() else { break };
                 self.hear(&more);
+                unread.extend(more.unread);
             }
             self.catch_up();
+            unread.clear();
         }
     }
 

@@ -1,7 +1,5 @@
 //! What the ranker makes of news.
 
-use std::sync::Arc;
-
 use larm_core::Limits;
 use larm_core::order::{Backlinks, PageRank, Tuning};
 use larm_core::via::Via;
@@ -25,6 +23,10 @@ fn told(page: u64, links: &[u64]) -> Told {
     Told { links, degree, ..Told::of(Fingerprint(page), std::iter::empty()) }
 }
 
+fn news(waits: Vec<Waits>, told: Vec<Told>) -> News {
+    News { waits, told, unread: Vec::new() }
+}
+
 fn ranker(score: impl Score + 'static) -> Ranker {
     Ranker::new(Box::new(score), Arc::new(Board::new(&Limits::default(), String::new(), false)))
 }
@@ -36,12 +38,12 @@ fn best(ranker: &Ranker) -> Option<u64> {
 #[test]
 fn a_page_that_more_pages_link_to_comes_first() {
     let mut ranker = ranker(Backlinks::default());
-    ranker.hear(&News { waits: vec![waits(1), waits(2), waits(3)], told: vec![] });
+    ranker.hear(&news(vec![waits(1), waits(2), waits(3)], vec![]));
     assert_eq!(best(&ranker), Some(1), "first come, first served");
-    ranker.hear(&News { waits: vec![], told: vec![told(1, &[2, 3])] });
-    ranker.hear(&News { waits: vec![waits(4)], told: vec![told(2, &[4, 3])] });
+    ranker.hear(&news(vec![], vec![told(1, &[2, 3])]));
+    ranker.hear(&news(vec![waits(4)], vec![told(2, &[4, 3])]));
     assert_eq!(best(&ranker), Some(3));
-    ranker.hear(&News { waits: vec![], told: vec![told(3, &[])] });
+    ranker.hear(&news(vec![], vec![told(3, &[])]));
     assert_eq!(best(&ranker), Some(4), "what was fetched waits no longer");
 }
 
@@ -49,7 +51,7 @@ fn a_page_that_more_pages_link_to_comes_first() {
 fn news_that_come_too_late_do_not_make_a_page_wait_again_for_long() {
     let mut ranker = ranker(Backlinks::default());
     // It was taken, fetched and settled before anybody heard that it waits.
-    ranker.hear(&News { waits: vec![waits(1)], told: vec![told(1, &[])] });
+    ranker.hear(&news(vec![waits(1)], vec![told(1, &[])]));
     assert_eq!(best(&ranker), None);
 }
 
@@ -57,9 +59,9 @@ fn news_that_come_too_late_do_not_make_a_page_wait_again_for_long() {
 fn what_is_computed_over_all_pages_reaches_all_of_them() {
     let mut ranker = ranker(PageRank::new(&Tuning::new(&Limits::default())));
     let waiting = (0..200).map(waits).collect();
-    ranker.hear(&News { waits: waiting, told: vec![] });
+    ranker.hear(&news(waiting, vec![]));
     for page in 0..50 {
-        ranker.hear(&News { waits: vec![], told: vec![told(page, &[150, 60 + page])] });
+        ranker.hear(&news(vec![], vec![told(page, &[150, 60 + page])]));
         ranker.catch_up();
     }
     assert_eq!(best(&ranker), Some(150));
@@ -68,12 +70,37 @@ fn what_is_computed_over_all_pages_reaches_all_of_them() {
 #[test]
 fn news_are_handed_over_page_by_page_with_what_waits_first() {
     let told = vec![told(1, &[]), told(2, &[]), told(3, &[])];
-    let news = News { waits: vec![waits(4)], told };
+    let pages = news(vec![waits(4)], told).by_page();
     let pages: Vec<(usize, u64)> =
-        news.by_page().map(|news| (news.waits.len(), news.told[0].page.0)).collect();
+        pages.iter().map(|news| (news.waits.len(), news.told[0].page.0)).collect();
     assert_eq!(pages, [(1, 1), (0, 2), (0, 3)]);
-    let waits_alone: Vec<News> = News { waits: vec![waits(4)], told: vec![] }.by_page().collect();
+    let waits_alone = news(vec![waits(4)], vec![]).by_page();
     assert_eq!((waits_alone.len(), waits_alone[0].told.len()), (1, 0));
+}
+
+#[test]
+fn pages_are_unread_until_all_that_was_settled_with_them_is_heard() {
+    let (wake, nobody) = (Arc::new(Notify::new()), Unread::default());
+    let unread = Unread::new(wake.clone());
+    assert_eq!((nobody.mark().is_none(), nobody.pages()), (true, 0));
+    let marks: Vec<_> = (0..3).filter_map(|_| unread.mark()).collect();
+    let told = vec![told(1, &[]), told(2, &[])];
+    let mut pages = News { unread: marks, ..news(vec![], told) }.by_page();
+    drop(pages.remove(0));
+    assert_eq!(unread.pages(), 3, "of three that were settled, two have something to tell");
+    let (desk, inbox) = mpsc::channel(2);
+    desk.try_send(pages.remove(0)).unwrap();
+    drop(desk);
+    ranker(Backlinks::default()).run(inbox);
+    assert_eq!(unread.pages(), 0);
+    let woken = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+        tokio::select! {
+            biased;
+            () = wake.notified() => true,
+            () = std::future::ready(()) => false,
+        }
+    });
+    assert!(woken, "whoever leases is woken");
 }
 
 #[test]

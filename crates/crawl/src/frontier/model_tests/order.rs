@@ -77,7 +77,7 @@ impl Ordered {
 
     fn hear(&mut self) {
         let waits = self.bench.frontier().take_waits();
-        self.ranker.hear(&News { waits, told: Vec::new() });
+        self.ranker.hear(&News { waits, ..News::default() });
     }
 
     /// Fetches the next page, and says which it was.

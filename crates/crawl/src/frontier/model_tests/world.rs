@@ -243,7 +243,7 @@ impl World {
         let Some(ranker) = &mut self.ranker else { return };
         if self.web.dice.below(3) > 0 {
             let waits = self.frontier.as_mut().map(Frontier::take_waits).unwrap_or_default();
-            ranker.hear(&News { waits, told: Vec::new() });
+            ranker.hear(&News { waits, ..News::default() });
             ranker.catch_up();
         }
     }
