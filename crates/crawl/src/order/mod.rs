@@ -5,7 +5,7 @@
 //! the page is settled ([`News`]), and the [`Ranker`], on a thread of its own, works out what pages are worth
 //! by now ([`larm_core::order`]) and keeps the [`Board`](crate::frontier::Board) up to date. Nobody waits for
 //! it: who leases in the meantime goes by what the board says. Where it falls far behind, the crawl does wait
-//! (`order_news_max`); and sooner where pages are chosen by what others said ([`unread`]).
+//! (`order_news_max`); and sooner where pages are chosen by what others said ([`unread`](mod@unread)).
 //!
 //! Breadth-first is the order of the frontier's own places, and needs nothing of this: nothing of it is
 //! there then.
