@@ -149,12 +149,8 @@ impl Engine {
         let mut due = self.next_due(&**frontier, phase, now).map(|due| due.max(broke_until));
         drop(frontier);
         let is_full = self.is_full(tasks);
-        if is_full || self.is_behind(tasks) {
-            let waits = due.take().is_some_and(|due| due <= now);
-            self.places.looked(is_full && waits);
-        } else {
-            self.places.looked(false);
-        }
+        let waits = if is_full || self.is_behind(tasks) { due.take() } else { None };
+        self.places.looked(waits.filter(|_| is_full), shared.clock.now());
         Ok(Turn::Wait(self.look_again_at(due, now)))
     }
 
@@ -281,7 +277,7 @@ impl Engine {
             _ = timers.house.tick() => self.keep_house()?,
             _ = timers.pulse.tick() => self.pulse(),
         }
-        // A fetch has ended when it is settled: the next one is to find its place free.
+        // What has ended is taken note of before anything is leased: the next one is to find its place free.
         while let Some(done) = tasks.fetches.try_join_next() {
             self.fetched(done)?;
         }

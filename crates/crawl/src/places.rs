@@ -15,6 +15,10 @@ pub(crate) const PULSE: Duration = Duration::from_millis(250);
 /// The fewest places that are worth a crawl.
 const PLACES_MIN: u64 = 4;
 
+/// The end of a request is rounded up, so what is due since then may seem to be due so much later. The engine looks
+/// right after requests have ended: it would find something due at every other look only.
+const ROUNDED_MS: u64 = 1;
+
 /// How fetches ended since the last pulse.
 #[derive(Debug, Default)]
 pub struct Meter {
@@ -114,10 +118,11 @@ impl Places {
         Standing { places, reason, refused: self.refused }
     }
 
-    /// The engine looked for work: was something due that found no place?
-    pub fn looked(&mut self, full: bool) {
+    /// The engine looked for work. All places are taken if something waits for one: here is when it is due.
+    pub fn looked(&mut self, due: Option<Millis>, now: Millis) {
         self.looks += 1;
-        self.full += u64::from(full);
+        let is_due = due.is_some_and(|due| due <= now.after(ROUNDED_MS));
+        self.full += u64::from(is_due);
     }
 
     /// A fetch ended.
@@ -166,6 +171,33 @@ mod tests {
         assert_eq!(places.pulse(&meter, Millis(250)), 1);
         assert!((1..before).contains(&places.now(&meter)), "{:?}", places.standing());
         assert_eq!(places.standing().reason, Reason::Retreating);
+    }
+
+    /// Some pulses in which all that was fetched was answered, and what was due next was due so much later.
+    fn after_pulses(due_ms: u64) -> Standing {
+        let (meter, mut places) = (Meter::default(), Places::new(None, 1_000, Millis(0)));
+        for pulse in 1..40 {
+            let now = Millis(pulse * 250);
+            for _ in 0..places.now(&meter) {
+                meter.count(&Ok(()));
+                places.ended();
+                places.looked(Some(now.after(due_ms)), now);
+            }
+            places.pulse(&meter, now);
+        }
+        places.standing()
+    }
+
+    #[test]
+    fn what_seems_due_a_moment_later_since_ends_are_rounded_up_waits_for_a_place() {
+        for due_ms in [0, 1] {
+            let standing = after_pulses(due_ms);
+            assert!(
+                standing.places > 64,
+                "a web that answers all at once is worth more: {standing:?}"
+            );
+        }
+        assert_eq!(after_pulses(2).reason, Reason::Spare);
     }
 
     #[test]
