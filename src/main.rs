@@ -26,7 +26,8 @@ use crate::args::Meant;
 use crate::exit::Exit;
 
 /// Pages come and go by the thousand on one thread and are freed on another: the system's allocator
-/// takes an eighth of all time for that, musl's far more.
+/// takes an eighth of all time for that, musl's far more. Of mimalloc it is version 2, which gives back what is
+/// free after ten milliseconds instead of a second: a long crawl takes a fifth less memory so, and does not grow.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
