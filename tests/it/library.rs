@@ -171,6 +171,58 @@ impl Sink for Small {
     }
 }
 
+/// Takes everything, and cannot be closed.
+struct Unclosable {
+    panics: bool,
+}
+
+impl Sink for Unclosable {
+    fn name(&self) -> &str {
+        "unclosable"
+    }
+
+    fn encoder(&self) -> Encoder {
+        Arc::new(|_| Encoded::default())
+    }
+
+    fn write(&mut self, _: &Visit, _: Encoded, _: &mut Places) -> Result<()> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<Flushed> {
+        Ok(Flushed::default())
+    }
+
+    fn recover(&mut self, _: Option<Position>) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        assert!(!self.panics, "on purpose");
+        Err(Error::Stopped("the last page is stuck".to_owned()))
+    }
+}
+
+#[test]
+fn a_sink_that_cannot_be_closed_fails_the_crawl_and_the_others_are_closed_all_the_same() {
+    for (panics, words) in [(false, "the last page is stuck"), (true, "closing a sink panicked")] {
+        let world = World::new(WebPlan { hosts: 3, pages_per_host: 15, ..WebPlan::default() });
+        let sink = Unclosable { panics };
+        let error = run(Crawl::new(world.plan()).sink(sink)).expect_err("the sink fails");
+        assert!(error.to_string().contains(words), "{error}");
+        let kept = Kept::of(&world.dir());
+        kept.assert_sound();
+        assert_eq!(kept.answered().len(), 45, "nothing was left open");
+        let asked = world.site.requests().len();
+        let summary = crawl(world.plan());
+        assert_eq!(
+            (summary.fetched, world.site.requests().len()),
+            (45, asked),
+            "nothing is left to do"
+        );
+    }
+}
+
 #[test]
 fn a_sink_that_fails_ends_the_crawl_with_its_error_and_nothing_is_lost() {
     let world = World::new(WebPlan { hosts: 3, pages_per_host: 15, ..WebPlan::default() });

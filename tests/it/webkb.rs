@@ -2,7 +2,7 @@
 //!
 //! The pages are outside data, which is skipped where it is not there. A proxy answers for all hosts, so no
 //! name is looked up and nothing leaves this machine. One page is fetched at a time, and read before the next one is
-//! chosen, so what is found does not depend on how fast this machine is.
+//! chosen, so what is found hardly depends on how fast this machine is.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs;

@@ -465,8 +465,7 @@ fn in_background(
     tokio::spawn(run)
 }
 
-/// The writer beside the engine: what the line sends it is settled by the worker that sent it, as a rule, and
-/// nobody has to be woken.
+/// The writer beside the engine, on the crawl's own thread: what that thread fetches is settled without anybody being woken.
 #[expect(clippy::disallowed_methods, reason = "the writer's own task, one per crawl")]
 pub(crate) fn beside(writer: Writer, directory: Directory) -> JoinHandle<Result<()>> {
     tokio::spawn(writer.run(directory))

@@ -16,7 +16,7 @@ use larm_core::Limits;
 
 /// Room of one buffer: most pages of the web and their header blocks.
 pub(super) const BUFFER_BYTES: usize = 32 * 1024;
-/// Idle buffers take at most this share of what bodies may take.
+/// Idle buffers take at most this share of what bodies may take, or one for each shelf.
 const IDLE_SHARE: u64 = 8;
 
 /// Shelves; threads share them where there are more.

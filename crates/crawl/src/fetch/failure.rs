@@ -7,8 +7,10 @@ use std::error::Error as StdError;
 use std::io;
 
 use larm_core::{Failure, FailureClass, Limits};
+use rustls::OtherError;
 
 use super::blunder;
+use super::tls::NoFileLeft;
 
 /// A failure to connect.
 pub(super) fn connecting(error: &io::Error) -> Failure {
@@ -130,6 +132,11 @@ fn broken(error: &io::Error) -> Failure {
 /// handshake.
 fn tls(error: &io::Error) -> Option<Failure> {
     let error = error.get_ref()?.downcast_ref::<rustls::Error>()?;
+    if let rustls::Error::Other(OtherError(other)) = error
+        && other.is::<NoFileLeft>()
+    {
+        return Some(Failure::new(FailureClass::NoFiles, other.to_string()));
+    }
     Some(Failure::new(FailureClass::Tls, explain(error)))
 }
 
@@ -228,6 +235,14 @@ mod tests {
         for errno in [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE] {
             assert_eq!(connecting(&errno.into()).class, FailureClass::NoFiles);
         }
+    }
+
+    #[test]
+    fn authorities_that_could_not_be_read_are_no_fault_of_the_server() {
+        let error = rustls::Error::from(NoFileLeft("too many open files".to_owned()));
+        let failure = shaking_hands(&io::Error::new(io::ErrorKind::InvalidData, error));
+        assert_eq!(failure.class, FailureClass::NoFiles);
+        assert!(failure.detail.contains("too many open files"), "{failure}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{ClientConfig, DigitallySignedStruct, OtherError, RootCertStore, SignatureScheme};
 use tokio_rustls::TlsConnector;
 
 use super::FetchPlan;
@@ -116,19 +116,33 @@ struct Trust {
 
 impl Trust {
     /// The system's own authorities are a courtesy: a machine without any, or with a broken one, still
-    /// reaches the public web. If there was no file left to read them with, they are read again the next time.
-    fn with_system(&self) -> Arc<WebPkiServerVerifier> {
+    /// reaches the public web. If there was no file left to read them with, they are read again the next time, and
+    /// it is not the server's fault.
+    fn with_system(&self) -> Result<Arc<WebPkiServerVerifier>, NoFileLeft> {
         let mut kept = self.with_system.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(verifier) = &*kept {
-            return verifier.clone();
+            return Ok(verifier.clone());
         }
         let found = rustls_native_certs::load_native_certs();
-        let is_whole = !found.errors.iter().any(is_for_want_of_files);
+        if let Some(error) = found.errors.iter().find(|error| is_for_want_of_files(error)) {
+            return Err(NoFileLeft(error.to_string()));
+        }
         let mut roots = self.roots.clone();
         roots.add_parsable_certificates(found.certs);
         let verifier = verifier(roots, &self.provider).unwrap_or_else(|_| self.usual.clone());
-        *kept = Some(verifier.clone()).filter(|_| is_whole);
-        verifier
+        *kept = Some(verifier.clone());
+        Ok(verifier)
+    }
+}
+
+/// There was no file left to read the system's authorities with: whether they vouch for a server is not known.
+#[derive(Debug, thiserror::Error)]
+#[error("no file left here to read the system's certificates with: {0}")]
+pub(super) struct NoFileLeft(pub(super) String);
+
+impl From<NoFileLeft> for rustls::Error {
+    fn from(error: NoFileLeft) -> Self {
+        Self::Other(OtherError(Arc::new(error)))
     }
 }
 
@@ -155,7 +169,10 @@ impl ServerCertVerifier for Trust {
         };
         // Which error is told says little of the other ways in which a chain was tried: whoever is refused gets another hearing.
         let answer = match ask(&self.usual) {
-            Err(rustls::Error::InvalidCertificate(_)) => ask(&self.with_system()),
+            Err(rustls::Error::InvalidCertificate(_)) => match self.with_system() {
+                Ok(verifier) => ask(&verifier),
+                Err(unknown) => Err(unknown.into()),
+            },
             known => known,
         };
         match answer {

@@ -126,14 +126,11 @@ impl Store {
             durable::remove(&unfinished)?;
             return Ok(store);
         }
-        match exists(&unfinished)? {
-            true => durable::sync_parent(&unfinished)?,
-            false => drop(durable::create(&unfinished)?),
-        }
-        let store = Self::open_whole(path)?;
-        durable::sync_parent(path)?;
-        durable::remove(&unfinished)?;
-        Ok(store)
+        marked_while(&unfinished, || {
+            let store = Self::open_whole(path)?;
+            durable::sync_parent(path)?;
+            Ok(store)
+        })
     }
 
     fn open_whole(path: &Path) -> Result<Self> {
@@ -329,6 +326,17 @@ fn page_bytes(partition: u16, fingerprint: Fingerprint) -> Vec<u8> {
     key
 }
 
+/// Makes something while a file says that it is not whole yet.
+fn marked_while<T>(mark: &Path, make: impl FnOnce() -> Result<T>) -> Result<T> {
+    match exists(mark)? {
+        true => durable::sync_parent(mark)?,
+        false => drop(durable::create(mark)?),
+    }
+    let made = make()?;
+    durable::remove(mark)?;
+    Ok(made)
+}
+
 /// A value as the store holds it.
 pub fn encode<T: Serialize + ?Sized>(value: &T) -> Row {
     let mut bytes = Vec::with_capacity(ROW_BYTES);
@@ -349,6 +357,20 @@ fn store_error(path: &Path, error: &fjall::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_being_made_is_marked_until_it_is_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let mark = dir.path().join("mark");
+        for _ in 0..2 {
+            let failed: Result<()> =
+                marked_while(&mark, || Err(Error::Stopped("killed".to_owned())));
+            assert!(failed.is_err() && mark.exists(), "whoever comes next has to know");
+        }
+        let was_marked = marked_while(&mark, || Ok(mark.exists())).unwrap();
+        assert!(was_marked);
+        assert!(!mark.exists());
+    }
 
     #[test]
     fn a_store_is_made_anew_if_it_was_still_being_made() {

@@ -3,7 +3,7 @@
 //!
 //! The line tells where each page leads ([`Told`]), the writer sends that on with what began to wait, once
 //! the page is settled ([`News`]), and the [`Ranker`], on a thread of its own, works out what pages are worth
-//! by now ([`larm_core::order`]) and keeps the [`Board`](crate::frontier::Board) up to date. Nobody waits for
+//! by now ([`larm_core::order`]) and keeps the [`Board`](crate::frontier::Board) up to date. By links alone, nobody waits for
 //! it: who leases in the meantime goes by what the board says. Where it falls far behind, the crawl does wait
 //! (`order_news_max`); and sooner where pages are chosen by what others said ([`unread`](mod@unread)).
 //!

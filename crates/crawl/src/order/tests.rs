@@ -1,7 +1,9 @@
 //! What the ranker makes of news.
 
+use std::sync::Mutex;
+
 use larm_core::Limits;
-use larm_core::order::{Backlinks, PageRank, Tuning};
+use larm_core::order::{Backlinks, Facts, Leads, PageRank, Tuning};
 use larm_core::via::Via;
 use larm_core::workbench::HostKey;
 
@@ -78,6 +80,38 @@ fn news_are_handed_over_page_by_page_with_what_waits_first() {
     assert_eq!((waits_alone.len(), waits_alone[0].told.len()), (1, 0));
 }
 
+/// Notes how many pages are unread while it learns, and while it computes.
+struct Watchful {
+    unread: Unread,
+    seen: Arc<Mutex<Vec<usize>>>,
+}
+
+impl Watchful {
+    fn look(&self) {
+        self.seen.lock().unwrap().push(self.unread.pages());
+    }
+}
+
+impl Score for Watchful {
+    fn found(&mut self, _: u32, _: &Facts<'_>) {}
+
+    fn fetched(&mut self, _: &Leads<'_>, _: &mut Vec<u32>) {
+        self.look();
+    }
+
+    fn worth(&self, _: u32) -> f32 {
+        1.0
+    }
+
+    fn is_due(&self) -> bool {
+        true
+    }
+
+    fn refresh(&mut self) {
+        self.look();
+    }
+}
+
 #[test]
 fn pages_are_unread_until_all_that_was_settled_with_them_is_heard() {
     let (wake, nobody) = (Arc::new(Notify::new()), Unread::default());
@@ -91,8 +125,10 @@ fn pages_are_unread_until_all_that_was_settled_with_them_is_heard() {
     let (desk, inbox) = mpsc::channel(2);
     desk.try_send(pages.remove(0)).unwrap();
     drop(desk);
-    ranker(Backlinks::default()).run(inbox);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    ranker(Watchful { unread: unread.clone(), seen: seen.clone() }).run(inbox);
     assert_eq!(unread.pages(), 0);
+    assert_eq!(*seen.lock().unwrap(), [3, 3], "they are read only when all is worked out");
     let woken = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
         tokio::select! {
             biased;

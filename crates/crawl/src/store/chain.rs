@@ -95,12 +95,15 @@ impl Chain {
     pub fn finish(mut self) -> Result<Positions> {
         let flushed = self.flush_all()?;
         flushed.sync()?;
-        let ends: Vec<Result<()>> = thread::scope(|scope| {
+        let ends: Vec<Option<Result<()>>> = thread::scope(|scope| {
             let closing: Vec<_> =
-                self.sinks.iter_mut().map(|sink| on_a_thread(scope, sink)).collect();
-            closing.into_iter().map(end_of).collect()
+                self.sinks.iter_mut().map(|sink| on_a_thread(scope, sink).ok()).collect();
+            closing.into_iter().map(|thread| thread.map(end_of)).collect()
         });
-        ends.into_iter().collect::<Result<()>>()?;
+        // Those for which there was no thread left are closed one after the other.
+        let ends = self.sinks.iter_mut().zip(ends);
+        let ends = ends.map(|(sink, end)| end.unwrap_or_else(|| sink.finish()));
+        ends.collect::<Vec<_>>().into_iter().collect::<Result<()>>()?;
         Ok(flushed.positions)
     }
 }
@@ -120,22 +123,18 @@ impl FlushedChain {
     }
 }
 
-type Closing<'scope> = std::io::Result<ScopedJoinHandle<'scope, Result<()>>>;
+type Closing<'scope> = ScopedJoinHandle<'scope, Result<()>>;
 
 fn on_a_thread<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     sink: &'scope mut Box<dyn Sink>,
-) -> Closing<'scope> {
+) -> std::io::Result<Closing<'scope>> {
     Builder::new().name("larm-close".to_owned()).spawn_scoped(scope, || sink.finish())
 }
 
 fn end_of(closing: Closing<'_>) -> Result<()> {
-    let stopped = |why: String| Err(Error::Stopped(why));
-    match closing.map(ScopedJoinHandle::join) {
-        Ok(Ok(end)) => end,
-        Ok(Err(_)) => stopped("larm has a bug: closing a sink panicked".to_owned()),
-        Err(error) => stopped(format!("no thread to close a sink on: {error}")),
-    }
+    let panicked = |_| Err(Error::Stopped("larm has a bug: closing a sink panicked".to_owned()));
+    closing.join().unwrap_or_else(panicked)
 }
 
 fn refuse_twins(sinks: &[Box<dyn Sink>]) -> Result<()> {
