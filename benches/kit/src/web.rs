@@ -17,8 +17,12 @@ use crate::Result;
 use crate::block::{Block, begin_gzip, end_gzip};
 use crate::prose::{Dice, Prose};
 
-/// Passages in stock, and how many a page has.
-const PASSAGES: usize = 256;
+/// Passages in stock: as many as a processor's cache holds, and not too few or many. With few, pages of a large web are the
+/// same by chance.
+const STOCK_BYTES: usize = 2 << 20;
+const PASSAGES_MIN: usize = 256;
+const PASSAGES_MAX: usize = 4_096;
+/// How many a page has.
 const PASSAGES_OF_PAGE: usize = 3;
 /// Link lists that are made in all, if the hosts have fewer pages: hosts then share them less.
 const LISTS_MIN: usize = 1_600;
@@ -149,7 +153,8 @@ impl Web {
             text.truncate(left);
             Block::new(text.into_bytes(), gzip)
         };
-        self.passages = (0..PASSAGES).map(passage).collect();
+        let stock = (STOCK_BYTES / left.max(1)).clamp(PASSAGES_MIN, PASSAGES_MAX);
+        self.passages = (0..stock).map(passage).collect();
     }
 
     /// The links of one page.
@@ -322,7 +327,7 @@ impl Web {
         }
         let mut dice = Dice::new(!self.spec.seed, host as u64, page as u64);
         blocks[0] = &self.lists[page * self.variants + host % self.variants];
-        blocks[1..].fill_with(|| &self.passages[dice.below(PASSAGES)]);
+        blocks[1..].fill_with(|| &self.passages[dice.below(self.passages.len())]);
         blocks
     }
 }
