@@ -221,29 +221,40 @@ const STRIDE: usize = 16;
 /// Where the words at the start of a text are no longer one space apart: at white space that is no
 /// space, has more of it behind it, or ends the text.
 fn run_end(text: &[u8]) -> usize {
+    let Some(last) = text.len().checked_sub(STRIDE + 1) else { return closer_run_end(text, 0) };
     let mut at = 0;
     while let Some(bytes) = text[at..].first_chunk() {
-        match first_candidate(bytes) {
-            STRIDE => at += STRIDE,
-            offset if ends_run(text, at + offset) => return at + offset,
-            offset => at += offset + 1,
+        if may_end_run(bytes) {
+            return closer_run_end(text, at);
         }
+        if at == last {
+            break;
+        }
+        // The last bytes are looked at twice where they fill no stride.
+        at = last.min(at + STRIDE);
     }
-    let ends = (at..text.len()).find(|&at| text[at] <= b' ' && ends_run(text, at));
-    ends.unwrap_or(text.len())
+    closer_run_end(text, text.len() - 1)
 }
 
-/// The first of these bytes at which a run may end, the last one aside, which is seen as a neighbour; or how many there are. All are
-/// looked at alike, and the flags are one number: lines are of all lengths, and to look for the end of each byte by byte takes longer
-/// than all the rest.
-#[inline(always)]
-fn first_candidate(bytes: &[u8; STRIDE + 1]) -> usize {
-    let mut flags = [0; STRIDE];
+/// Whether a run may end at one of these bytes, the last one aside, which is seen as a neighbour.
+fn may_end_run(bytes: &[u8; STRIDE + 1]) -> bool {
+    let mut may = false;
     for i in 0..STRIDE {
-        let may_end = (bytes[i] < b' ') | ((bytes[i] == b' ') & (bytes[i + 1] <= b' '));
-        flags[i] = u8::from(may_end);
+        may |= (bytes[i] < b' ') | ((bytes[i] == b' ') & (bytes[i + 1] <= b' '));
     }
-    u128::from_le_bytes(flags).trailing_zeros() as usize / 8
+    may
+}
+
+fn closer_run_end(text: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(step) = text[at..].iter().position(|&byte| byte <= b' ') {
+        at += step;
+        if ends_run(text, at) {
+            return at;
+        }
+        at += 1;
+    }
+    text.len()
 }
 
 fn ends_run(text: &[u8], at: usize) -> bool {
