@@ -138,6 +138,14 @@ fn a_handler_that_takes_its_time_holds_the_crawl_back_and_loses_nothing() {
 struct Small {
     room: usize,
     taken: Tally,
+    /// How it is closed.
+    close: fn() -> Result<()>,
+}
+
+impl Small {
+    fn of(room: usize, taken: &Tally) -> Self {
+        Self { room, taken: taken.clone(), close: || Ok(()) }
+    }
 }
 
 impl Sink for Small {
@@ -167,47 +175,17 @@ impl Sink for Small {
     }
 
     fn finish(&mut self) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// Takes everything, and cannot be closed.
-struct Unclosable {
-    panics: bool,
-}
-
-impl Sink for Unclosable {
-    fn name(&self) -> &str {
-        "unclosable"
-    }
-
-    fn encoder(&self) -> Encoder {
-        Arc::new(|_| Encoded::default())
-    }
-
-    fn write(&mut self, _: &Visit, _: Encoded, _: &mut Places) -> Result<()> {
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<Flushed> {
-        Ok(Flushed::default())
-    }
-
-    fn recover(&mut self, _: Option<Position>) -> Result<()> {
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        assert!(!self.panics, "on purpose");
-        Err(Error::Stopped("the last page is stuck".to_owned()))
+        (self.close)()
     }
 }
 
 #[test]
 fn a_sink_that_cannot_be_closed_fails_the_crawl_and_the_others_are_closed_all_the_same() {
-    for (panics, words) in [(false, "the last page is stuck"), (true, "closing a sink panicked")] {
+    let fails: fn() -> Result<()> = || Err(Error::Stopped("the last page is stuck".to_owned()));
+    let panics: fn() -> Result<()> = || panic!("on purpose");
+    for (close, words) in [(fails, "the last page is stuck"), (panics, "closing a sink panicked")] {
         let world = World::new(WebPlan { hosts: 3, pages_per_host: 15, ..WebPlan::default() });
-        let sink = Unclosable { panics };
+        let sink = Small { close, ..Small::of(usize::MAX, &Tally::default()) };
         let error = run(Crawl::new(world.plan()).sink(sink)).expect_err("the sink fails");
         assert!(error.to_string().contains(words), "{error}");
         let kept = Kept::of(&world.dir());
@@ -227,7 +205,7 @@ fn a_sink_that_cannot_be_closed_fails_the_crawl_and_the_others_are_closed_all_th
 fn a_sink_that_fails_ends_the_crawl_with_its_error_and_nothing_is_lost() {
     let world = World::new(WebPlan { hosts: 3, pages_per_host: 15, ..WebPlan::default() });
     let taken = Tally::default();
-    let small = Small { room: 10, taken: taken.clone() };
+    let small = Small::of(10, &taken);
     let error = run(Crawl::new(world.plan()).sink(small)).expect_err("the sink fails");
     assert!(error.to_string().contains("the small sink is full"), "{error}");
     // Only what was committed counts as settled; all else is done again, and kept once.
@@ -243,10 +221,10 @@ fn a_sink_that_fails_ends_the_crawl_with_its_error_and_nothing_is_lost() {
 fn what_a_failing_sink_did_not_take_is_not_settled() {
     let world = World::new(WebPlan { hosts: 3, pages_per_host: 15, ..WebPlan::default() });
     let first = Tally::default();
-    let small = Small { room: 10, taken: first.clone() };
+    let small = Small::of(10, &first);
     run(Crawl::new(world.plan()).sink(small)).expect_err("the sink fails");
     let second = Tally::default();
-    let large = Small { room: usize::MAX, taken: second.clone() };
+    let large = Small::of(usize::MAX, &second);
     run(Crawl::new(world.plan()).sink(large)).expect("the crawl ends well");
     let (first, second) = (first.urls(), second.urls());
     let truth = world.site.truth();
